@@ -1,0 +1,43 @@
+"""Every test lives in a home of its own, as a person whose shell no agent started."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "workbench", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], database=None
+)
+settings.load_profile("workbench")
+
+# What agents and terminals leave in the environment of their children; a test sets what it needs itself.
+_MARKS = ("CLAUDE", "CODEX", "GEMINI", "OPENCODE", "QWEN", "KIMI", "PI_", "CURSOR_", "AGENT", "AIDER", "TMUX", "WORKBENCH_")
+SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A home folder of the test's own; every user folder of the program lies beneath it."""
+    folder = tmp_path_factory.mktemp("home")
+    for name in list(os.environ):
+        if name.startswith(_MARKS) or name.startswith("XDG_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("WORKBENCH_HUMAN_SHELL", "1")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(folder / ".gitconfig"))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("TZ", "UTC")
+    (folder / ".gitconfig").write_text("[user]\n\tname = dev\n\temail = dev@example.invalid\n[init]\n\tdefaultBranch = main\n")
+    yield folder
+
+
+@pytest.fixture
+def shared_dir() -> Path:
+    """The folder of shared inputs beside the checkout, where there is one."""
+    if not SHARED.is_dir():
+        pytest.skip("no folder 'shared' beside this checkout: tests over its session files are left out")
+    return SHARED

@@ -1,0 +1,44 @@
+"""A change: one acknowledged command, with what it made of every record (the redo journal's line)."""
+
+from __future__ import annotations
+
+from workbench.domain.record import Json, Part
+
+
+class RecordChange(Part, frozen=True, kw_only=True):
+    """One record before and after."""
+
+    kind: str
+    """Table: tasks, facts, notes, artifacts, attempts, aliases."""
+    id: str
+    path: str
+    """Relative to the workspace folder."""
+    before: str | None = None
+    """SHA-256 of the file's bytes before; None where there was no file."""
+    version: int = 1
+    after: dict[str, Json] | None = None
+    """The document after; None where the change removed it."""
+
+
+class Append(Part, frozen=True, kw_only=True):
+    """One line for an append-only file; it travels in the change line."""
+
+    path: str
+    line: dict[str, Json]
+
+
+class Change(Part, frozen=True, kw_only=True):
+    """A line of ``changes/<yyyy-mm>.jsonl``."""
+
+    id: str
+    after: str | None = None
+    """The change before it in this copy of the workspace."""
+    at: str
+    actor: str
+    command: str
+    """What was done, in the words of the command line."""
+    why: str = ""
+    records: tuple[RecordChange, ...] = ()
+    appends: tuple[Append, ...] = ()
+    undoes: str | None = None
+    """The change that this one takes back."""

@@ -1,0 +1,34 @@
+"""Identifiers: random, never from a counter, short enough to type, without look-alike letters."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import unicodedata
+
+ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+"""``0-9a-z`` without ``i l o u``."""
+LENGTH = 10
+_ID = re.compile(rf"[{ALPHABET}]{{{LENGTH}}}")
+
+
+def new_id() -> str:
+    """A fresh id of ten characters (50 random bits)."""
+    return "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
+
+
+def is_id(text: str) -> bool:
+    """Whether ``text`` has the form of an id; file names are built only from such."""
+    return _ID.fullmatch(text) is not None
+
+
+def slugify(title: str, limit: int = 40) -> str:
+    """A readable name for a task: letters and digits of any script, joined by dashes."""
+    words = re.findall(r"[^\W_]+", unicodedata.normalize("NFC", title).lower())
+    slug = ""
+    for word in words:
+        longer = f"{slug}-{word}" if slug else word[:limit]
+        if len(longer) > limit:
+            break
+        slug = longer
+    return slug or "task"

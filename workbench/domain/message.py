@@ -1,0 +1,156 @@
+"""The neutral form of one entry of an agent's session, whatever the agent."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from workbench.domain.record import Json, Part
+
+MessageKind = Literal[
+    "message",
+    "thinking",
+    "tool_call",
+    "tool_result",
+    "plan",
+    "compaction",
+    "mode_change",
+    "error",
+    "limit",
+    "notice",
+    "attachment",
+    "meta",
+    "unknown",
+]
+Origin = Literal["human", "agent", "tool", "harness", "hook", "subagent"]
+ToolKind = Literal[
+    "read",
+    "edit",
+    "write",
+    "delete",
+    "move",
+    "search",
+    "execute",
+    "fetch",
+    "think",
+    "task",
+    "todo",
+    "mcp",
+    "other",
+]
+ResultStatus = Literal["ok", "failed", "denied", "interrupted", "running", "orphan", "unknown"]
+
+BODY_LIMIT = 16_384
+"""Characters of a message kept in memory; the rest is read again from the file when asked for."""
+
+
+class FileChange(Part, frozen=True, kw_only=True):
+    """What a call did to one file, as the session says."""
+
+    path: str
+    op: Literal["create", "update", "delete", "move"] = "update"
+    old_path: str | None = None
+    added: int | None = None
+    removed: int | None = None
+    """Lines; None where the session does not say."""
+    diff: str | None = None
+
+
+class ToolCall(Part, frozen=True, kw_only=True):
+    """A call that the model made."""
+
+    call_id: str
+    name: str
+    kind: ToolKind = "other"
+    args: Json = None
+    command: str | None = None
+    """The command line, where the call runs one."""
+    paths: tuple[str, ...] = ()
+
+
+class ToolResult(Part, frozen=True, kw_only=True):
+    """What came back. ``exit_code`` None is unknown, and never means success."""
+
+    call_id: str
+    status: ResultStatus = "unknown"
+    exit_code: int | None = None
+    exit_from: Literal["field", "text", "none"] = "none"
+    """Where the exit code was read."""
+    truncated: bool = False
+    changes: tuple[FileChange, ...] = ()
+    duration: float | None = None
+
+
+class Usage(Part, frozen=True, kw_only=True):
+    """Tokens of one request to the model; counted once per ``key``, however often the file repeats it."""
+
+    key: str
+    input: int = 0
+    """Uncached input."""
+    cache_read: int = 0
+    cache_write: int = 0
+    output: int = 0
+
+    @property
+    def context(self) -> int:
+        """Tokens that the request carried: everything but the output."""
+        return self.input + self.cache_read + self.cache_write
+
+
+class RawRef(Part, frozen=True, kw_only=True):
+    """Where a message stands in its file: bytes ``start`` to ``end``, and which block of that record."""
+
+    start: int
+    end: int
+    block: int = 0
+
+
+class PlanItem(Part, frozen=True, kw_only=True):
+    """One line of a plan that the agent keeps; ticked, it is a claim."""
+
+    text: str
+    status: Literal["pending", "in_progress", "completed"] = "pending"
+    id: str | None = None
+
+
+class Message(Part, frozen=True, kw_only=True):
+    """One entry of a session. Its id is the producer's where it has one, else a hash, never a position."""
+
+    id: str
+    session: str
+    """``AGENT:ID``."""
+    seq: int
+    """File order, which is the primary order; time stamps are not monotonic."""
+    kind: MessageKind = "message"
+    role: Literal["system", "user", "assistant", "tool"] = "user"
+    origin: Origin = "agent"
+    text: str = ""
+    """At most ``BODY_LIMIT`` characters."""
+    size: int = 0
+    """Characters of the whole text."""
+    at: str | None = None
+    parent: str | None = None
+    turn: int = 0
+    """Counts the model's answers; 0 before the first."""
+    in_context: bool = True
+    """False once compacted away or on an abandoned branch."""
+    hidden: bool = False
+    """Bookkeeping that no person needs to see unless asked."""
+    call: ToolCall | None = None
+    result: ToolResult | None = None
+    plan: tuple[PlanItem, ...] = ()
+    usage: Usage | None = None
+    model: str | None = None
+    cwd: str | None = None
+    branch: str | None = None
+    raw_type: str = ""
+    raw: RawRef | None = None
+
+    @property
+    def ref(self) -> str:
+        """``SESSION#ID``, the form in which sources cite it."""
+        return f"{self.session}#{self.id}"
+
+    @property
+    def clipped(self) -> bool:
+        """Whether ``text`` is only the beginning."""
+        return self.size > len(self.text)

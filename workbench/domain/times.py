@@ -1,0 +1,51 @@
+"""Times: stored as UTC text (``2026-03-01T10:00:00Z``), compared as instants."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from workbench.errors import UsageError
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def stamp(moment: datetime) -> str:
+    """UTC text of an aware ``moment``: whole seconds, or milliseconds where there are any."""
+    moment = moment.astimezone(UTC)
+    form = "milliseconds" if moment.microsecond >= 1000 else "seconds"
+    return moment.replace(tzinfo=None).isoformat(timespec=form) + "Z"
+
+
+def instant(text: str | None) -> datetime:
+    """The moment that stored text names; text that names none sorts before everything (epoch)."""
+    if not text:
+        return EPOCH
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return EPOCH
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def parse_now(text: str) -> datetime:
+    """The value of ``--now``.
+
+    Raises:
+        UsageError: It is not an ISO 8601 time.
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"--now {text!r} is not a time", "write it like 2026-03-01T10:00:00Z") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def age(then: str | None, now: datetime) -> str:
+    """How long ago, for people: ``12 s``, ``4 min``, ``3 h``, ``9 d``; empty where unknown."""
+    if instant(then) == EPOCH:
+        return ""
+    seconds = max(0, int((now - instant(then)).total_seconds()))
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"

@@ -1,0 +1,157 @@
+"""Memory classes, dispositions, and the guard over what may go from a package (``trimming.md``)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from workbench.domain.lines import causal_order
+from workbench.domain.message import Message
+from workbench.domain.record import Part
+
+MemoryClass = Literal["working", "project", "guideline"]
+Disposition = Literal["kept", "dropped", "summarised", "externalised"]
+TrimAct = Literal["drop", "summarise", "externalise", "restore", "pin", "unpin", "class"]
+
+
+class Trim(Part, frozen=True, kw_only=True):
+    """One act on messages of a session; a line of ``trims/<session>.jsonl``, by message id."""
+
+    id: str
+    after: str | None = None
+    """The line it was appended after."""
+    act: TrimAct
+    messages: tuple[str, ...]
+    by: str
+    at: str
+    why: str = ""
+    text: str = ""
+    """What stands in their place, for ``summarise``."""
+    blobs: dict[str, str] = {}
+    """Message id to the hash of its externalised content."""
+    memory: MemoryClass | None = None
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What is decided about one message."""
+
+    disposition: Disposition = "kept"
+    memory: MemoryClass = "working"
+    pinned: bool = False
+    trim: Trim | None = None
+    """The act that made it so."""
+
+
+_DISPOSITIONS: dict[str, Disposition] = {
+    "drop": "dropped",
+    "summarise": "summarised",
+    "externalise": "externalised",
+    "restore": "kept",
+}
+
+
+_KEPT: tuple[Disposition, Trim | None] = ("kept", None)
+
+
+def default_class(message: Message) -> MemoryClass:
+    """The memory class a message has by its kind and origin until somebody changes it."""
+    if message.role == "system" and message.kind == "message":
+        return "guideline"
+    if message.origin == "human" and message.kind == "message":
+        return "project"
+    return "working"
+
+
+def fates(messages: Iterable[Message], trims: Iterable[Trim]) -> dict[str, Fate]:
+    """The fate of every message id after all acts, in causal order."""
+    disposition: dict[str, tuple[Disposition, Trim]] = {}
+    pinned: dict[str, bool] = {}
+    memory: dict[str, MemoryClass] = {}
+    for trim in causal_order(trims):
+        for message_id in trim.messages:
+            if trim.act in _DISPOSITIONS:
+                disposition[message_id] = (_DISPOSITIONS[trim.act], trim)
+            elif trim.act in ("pin", "unpin"):
+                pinned[message_id] = trim.act == "pin"
+            elif trim.memory is not None:
+                memory[message_id] = trim.memory
+    result: dict[str, Fate] = {}
+    for message in messages:
+        state, act = disposition.get(message.id, _KEPT)
+        result[message.id] = Fate(
+            state, memory.get(message.id, default_class(message)), pinned.get(message.id, False), act
+        )
+    return result
+
+
+def with_partners(messages: Sequence[Message], marked: Collection[str]) -> frozenset[str]:
+    """The marked ids with what goes together with them: a call and its result."""
+    calls: dict[str, set[str]] = {}
+    for message in messages:
+        part = message.call or message.result
+        if part is not None:
+            calls.setdefault(part.call_id, set()).add(message.id)
+    chosen = set(marked)
+    for group in calls.values():
+        if group & chosen:
+            chosen |= group
+    return frozenset(chosen)
+
+
+@dataclass(frozen=True)
+class GuardFinding:
+    """Why a message may not go, or not without more."""
+
+    message: str
+    rule: Literal["guideline", "pinned", "own_words", "newest_turns", "not_saved"]
+    stops: Literal["always", "unless_yes", "warns"]
+    text: str
+
+
+def guard(
+    messages: Sequence[Message],
+    state: Mapping[str, Fate],
+    marked: Collection[str],
+    cited: Collection[str],
+    *,
+    window: int | None = None,
+) -> tuple[GuardFinding, ...]:
+    """What stands against cutting ``marked`` (``trimming.md``, The guard).
+
+    Args:
+        messages: The whole history, in file order.
+        state: Fate of every message.
+        marked: Ids about to go, partners included.
+        cited: Ids of messages that a fact, note, evidence or item cites as its source.
+        window: The executor's context window in tokens, where known: up to 8,000 the newest three
+            turns are kept, else four.
+
+    Returns:
+        Findings in message order. ``always`` cannot be overridden by anybody; ``unless_yes`` is
+        refused to agents and asks a person to type yes; ``warns`` is said beside the figures.
+    """
+    newest = 3 if window is not None and window <= 8000 else 4
+    last_turn = max((m.turn for m in messages), default=0)
+    own = [m.id for m in messages if m.origin == "human" and m.kind == "message"]
+    findings: list[GuardFinding] = []
+    for message in messages:
+        if message.id not in marked:
+            continue
+        fate = state.get(message.id, Fate())
+        if fate.memory == "guideline":
+            findings.append(GuardFinding(message.id, "guideline", "always", "a guideline is never trimmed"))
+        elif fate.pinned:
+            findings.append(GuardFinding(message.id, "pinned", "unless_yes", "pinned"))
+        elif own and message.id == own[-1]:
+            findings.append(GuardFinding(message.id, "own_words", "unless_yes", "the person's last message"))
+        elif message.origin == "human" and message.kind == "message":
+            findings.append(GuardFinding(message.id, "own_words", "unless_yes", "the person's own words"))
+        elif message.turn > last_turn - newest and message.turn > 0:
+            findings.append(GuardFinding(message.id, "newest_turns", "unless_yes", f"one of the newest {newest} turns"))
+        elif message.origin in ("agent", "subagent") and message.kind == "message" and message.id not in cited:
+            findings.append(
+                GuardFinding(message.id, "not_saved", "warns", "no fact, note or item cites it as its source")
+            )
+    return tuple(findings)

@@ -1,0 +1,1 @@
+"""The use cases: one function each, used by the app, the command line and agents' tools alike."""

@@ -1,0 +1,192 @@
+"""The view: one immutable picture of the workspace, which the app shows and ``status`` prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.domain.evidence import Evidence
+from workbench.domain.fact import Fact, Lifecycle
+from workbench.domain.message import Message
+from workbench.domain.package import Difference, Envelope, PackageEvent, PackageStatus
+from workbench.domain.task import Attempt, Task
+from workbench.domain.trimming import Fate
+
+
+@dataclass(frozen=True)
+class Damage:
+    """A record that cannot be read; its bytes stay where they are."""
+
+    path: str
+    """Relative to the workspace folder."""
+    message: str
+    line: int | None = None
+    column: int | None = None
+
+
+@dataclass(frozen=True)
+class AcceptanceView:
+    """An acceptance item and what shows it."""
+
+    text: str
+    required: bool
+    verdict: str
+    """``passed``, ``failed``, ``stale``, ``claimed`` or ``waiting``."""
+    evidence: str
+    """What shows it, or would show it, in one line."""
+
+
+@dataclass(frozen=True)
+class EvidenceView:
+    """Evidence, and whether it still holds."""
+
+    evidence: Evidence
+    valid: bool
+    changed: tuple[str, ...] = ()
+    """Files changed since, which made it stale."""
+
+
+@dataclass(frozen=True)
+class TaskView:
+    """The live task card."""
+
+    task: Task
+    running: Attempt | None
+    attempts: tuple[Attempt, ...]
+    """Oldest first."""
+    acceptance: tuple[AcceptanceView, ...]
+    evidence: tuple[EvidenceView, ...]
+    """Newest first."""
+    failure: Evidence | None
+    """The last failed command that no later run of the same command passed."""
+    interrupted: tuple[str, ...]
+    """Texts of pending items that were started by an attempt that has ended."""
+
+
+@dataclass(frozen=True)
+class FactView:
+    """A fact as it stands."""
+
+    fact: Fact
+    key: str
+    """Canonical."""
+    lifecycle: Lifecycle
+    against: tuple[Fact, ...] = ()
+    """A proposal: the active fact it would supersede. Challenged: the challengers. Contested: the other heads."""
+    shadowed: bool = False
+    past_review: bool = False
+
+
+@dataclass(frozen=True)
+class MessageView:
+    """A message with its fate and its price."""
+
+    message: Message
+    fate: Fate
+    tokens: int
+    """In the tokenizer of the history."""
+    cited: bool
+    """A record has it as its source."""
+
+
+@dataclass(frozen=True)
+class HistoryView:
+    """The messages of the task's attached sessions, in file order, session after session."""
+
+    messages: tuple[MessageView, ...] = ()
+    tokens_all: int = 0
+    tokens_kept: int = 0
+    tokenizer: str = "o200k"
+    absent: tuple[str, ...] = ()
+    """Attached sessions whose file is not on this machine."""
+
+
+@dataclass(frozen=True)
+class SessionView:
+    """An attached session."""
+
+    agent: str
+    id: str
+    path: str | None
+    messages: int
+    updated_at: str | None
+    status: str
+    """``live``, ``idle``, ``absent``."""
+    title: str = ""
+    context: int | None = None
+    """Tokens of its last request."""
+    window: int | None = None
+    unreadable: int = 0
+    """Lines of the file that could not be read."""
+
+    @property
+    def full(self) -> float | None:
+        """Share of the window in use, where both figures are known."""
+        return None if not self.context or not self.window else self.context / self.window
+
+
+@dataclass(frozen=True)
+class PackageView:
+    """A package and how it stands now."""
+
+    envelope: Envelope
+    status: PackageStatus
+    events: tuple[PackageEvent, ...]
+    differences: tuple[Difference, ...] = ()
+    """Judged anew for this view, for packages that are still pending."""
+
+    @property
+    def stale(self) -> bool:
+        """Whether confirming would stop."""
+        return any(d.stops for d in self.differences)
+
+
+@dataclass(frozen=True)
+class Need:
+    """One thing that needs the person now."""
+
+    code: str
+    """``challenged``, ``contested``, ``stale``, ``proposal``, ``damaged``, ``outdated``, ``full``."""
+    text: str
+    key: str
+    """The key that acts on it in the app; may be empty."""
+    subject: str = ""
+    """Id of the record."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the workspace and the person stand."""
+
+    name: str
+    """Folder name of the repository."""
+    root: Path
+    """The workspace folder."""
+    worktree: Path
+    worktree_name: str | None
+    branch: str | None
+    head: str | None
+    dirty: int | None
+    """Changed files; None is unknown (not trusted yet, or no git)."""
+
+
+@dataclass(frozen=True)
+class View:
+    """Everything the app shows, at one moment."""
+
+    place: Place
+    revision: str
+    """Changes whenever anything in the view does; equal revisions need no repaint."""
+    tasks: tuple[Task, ...]
+    task: TaskView | None
+    """The current task."""
+    facts: tuple[FactView, ...]
+    """Those that need a decision first, then by key."""
+    history: HistoryView
+    packages: tuple[PackageView, ...]
+    """Open ones first, newest first."""
+    sessions: tuple[SessionView, ...]
+    needs_you: tuple[Need, ...]
+    damaged: tuple[Damage, ...]
+    warnings: tuple[str, ...] = ()
+    """Configuration and watching: said once."""
