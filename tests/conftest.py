@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,12 +14,12 @@ settings.register_profile(
 settings.load_profile("workbench")
 
 # What agents and terminals leave in the environment of their children; a test sets what it needs itself.
-_MARKS = ("CLAUDE", "CODEX", "GEMINI", "OPENCODE", "QWEN", "KIMI", "PI_", "CURSOR_", "AGENT", "AIDER", "TMUX", "WORKBENCH_")
+_MARKS = ("CLAUDE", "CODEX", "GEMINI", "OPENCODE", "QWEN", "KIMI", "PI_", "CURSOR_", "AGENT", "TMUX", "WORKBENCH_")
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home folder of the test's own; every user folder of the program lies beneath it."""
     folder = tmp_path_factory.mktemp("home")
     for name in list(os.environ):
@@ -31,8 +30,9 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(folder / ".gitconfig"))
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("TZ", "UTC")
-    (folder / ".gitconfig").write_text("[user]\n\tname = dev\n\temail = dev@example.invalid\n[init]\n\tdefaultBranch = main\n")
-    yield folder
+    person = "[user]\n\tname = dev\n\temail = dev@example.invalid\n[init]\n\tdefaultBranch = main\n"
+    (folder / ".gitconfig").write_text(person)
+    return folder
 
 
 @pytest.fixture

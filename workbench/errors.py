@@ -15,6 +15,8 @@ class WorkbenchError(Exception):
         message: What went wrong and where (file, line, record).
         hint: What to do about it; may be empty.
         details: JSON-able facts for scripts (candidates, current values, positions).
+        document: What a command would have printed with ``--json``, where there is such a document
+            although the exit code says refused, blocked or damaged.
         code: Stable name of the kind of failure.
         exit_code: The command line's exit code for it.
     """
@@ -22,11 +24,14 @@ class WorkbenchError(Exception):
     code: ClassVar[str] = "internal"
     exit_code: ClassVar[int] = 1
 
-    def __init__(self, message: str, hint: str = "", **details: Any) -> None:
+    def __init__(
+        self, message: str, hint: str = "", *, document: dict[str, Any] | None = None, **details: Any
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
         self.details = details
+        self.document = document
 
     def as_json(self) -> dict[str, Any]:
         """The ``error`` object of ``--json``."""

@@ -44,7 +44,7 @@ class Fate:
     """The act that made it so."""
 
 
-_DISPOSITIONS: dict[str, Disposition] = {
+DISPOSITIONS: dict[str, Disposition] = {
     "drop": "dropped",
     "summarise": "summarised",
     "externalise": "externalised",
@@ -71,8 +71,8 @@ def fates(messages: Iterable[Message], trims: Iterable[Trim]) -> dict[str, Fate]
     memory: dict[str, MemoryClass] = {}
     for trim in causal_order(trims):
         for message_id in trim.messages:
-            if trim.act in _DISPOSITIONS:
-                disposition[message_id] = (_DISPOSITIONS[trim.act], trim)
+            if trim.act in DISPOSITIONS:
+                disposition[message_id] = (DISPOSITIONS[trim.act], trim)
             elif trim.act in ("pin", "unpin"):
                 pinned[message_id] = trim.act == "pin"
             elif trim.memory is not None:

@@ -1,0 +1,156 @@
+"""The two axes of a fact, and what becomes of a new value."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.domain.fact import TRUST_ORDER, Act, Fact, Registry, Source, arrive, is_key, same_value
+from workbench.domain.ids import new_id
+
+HUMAN, AGENT = "human:dev", "agent:claude"
+
+
+def at(minute: int) -> str:
+    return f"2026-03-01T10:{minute:02d}:00Z"
+
+
+def fact(value: object, minute: int = 0, by: str = HUMAN, type_: str = "person", **fields: object) -> Fact:
+    source = Source(type=type_, by=by, at=at(minute))  # type: ignore[arg-type]
+    return Fact(id=new_id(), key="ui.theme.color", value=value, sources=(source,), observed_at=at(minute), **fields)  # type: ignore[arg-type]
+
+
+def accepted(f: Fact, minute: int = 0, supersedes: tuple[str, ...] = ()) -> Fact:
+    return f.with_(acts=(*f.acts, Act(act="accepted", by=HUMAN, at=at(minute))), supersedes=supersedes)
+
+
+def test_the_first_value_of_a_person_holds_at_once_and_is_authoritative():
+    arrival = arrive(Registry([]), fact("blue"), "entered", at(1))
+    assert arrival.outcome == "active"
+    assert arrival.fact.trust == "authoritative"
+    assert Registry([arrival.fact]).lifecycle(arrival.fact.id) == "active"
+
+
+def test_an_agents_first_constraint_is_only_proposed():
+    arrival = arrive(Registry([]), fact("AA", by=AGENT, type_="command", kind="constraint"), "agent", at(1))
+    assert arrival.outcome == "proposed"
+    assert arrive(Registry([]), fact("AA", by=AGENT, type_="command"), "agent", at(1)).outcome == "active"
+
+
+def test_tool_output_never_becomes_a_decision():
+    with pytest.raises(ValueError, match="tool output"):
+        arrive(Registry([]), fact("x", kind="decision"), "tool", at(1))
+
+
+@pytest.mark.parametrize("voice", ["entered", "words", "agent", "extracted", "tool"])
+def test_another_value_never_replaces_an_active_one_by_itself(voice):
+    blue = accepted(fact("blue"))
+    arrival = arrive(Registry([blue]), fact("green", 5), voice, at(5))
+    assert arrival.outcome == "proposed"
+    assert arrival.would_supersede == blue
+    assert "blue" in {f.value for f in Registry([blue, arrival.fact]).heads("ui.theme.color")}
+
+
+def test_the_same_value_again_is_one_more_source_not_a_second_record():
+    blue = accepted(fact("blue", by=AGENT, type_="command"))
+    arrival = arrive(Registry([blue]), fact("blue", 3), "entered", at(3))
+    assert arrival.outcome == "corroborated"
+    assert arrival.fact.id == blue.id
+    assert len(arrival.fact.sources) == 2
+    assert arrival.fact.trust == "authoritative"
+
+
+def test_the_persons_later_words_challenge_and_an_agents_do_not():
+    blue = accepted(fact("blue", 1))
+    said = fact("green", 9, type_="session")
+    assert Registry([blue, said]).lifecycle(blue.id) == "challenged"
+    assert Registry([blue, fact("green", 9, AGENT, "session")]).lifecycle(blue.id) == "active"
+    assert Registry([accepted(fact("blue", 20)), said]).standing(said.id).lifecycle == "proposed"
+
+
+def test_words_older_than_the_active_fact_do_not_challenge_it():
+    blue = accepted(fact("blue", 20))
+    assert Registry([blue, fact("green", 9, type_="session")]).lifecycle(blue.id) == "active"
+
+
+def test_blue_green_blue_is_a_chain_of_three():
+    blue = accepted(fact("blue", 1))
+    green = accepted(fact("green", 2), supersedes=(blue.id,))
+    arrival = arrive(Registry([blue, green]), fact("blue", 3), "entered", at(3))
+    assert arrival.outcome == "proposed"
+    assert arrival.fact.id not in (blue.id, green.id)
+    again = accepted(arrival.fact, supersedes=(green.id,))
+    registry = Registry([blue, green, again])
+    assert [registry.lifecycle(f.id) for f in registry.group("ui.theme.color")] == ["superseded", "superseded", "active"]
+
+
+def test_retracting_the_successor_brings_the_old_value_back():
+    blue = accepted(fact("blue", 1))
+    green = accepted(fact("green", 2), supersedes=(blue.id,))
+    gone = green.with_(acts=(*green.acts, Act(act="retracted", by=HUMAN, at=at(3))))
+    registry = Registry([blue, gone])
+    assert registry.lifecycle(blue.id) == "active"
+    assert registry.lifecycle(gone.id) == "retracted"
+
+
+def test_two_accepted_heads_are_contested():
+    one, two = accepted(fact("blue", 1)), accepted(fact("green", 2))
+    registry = Registry([one, two])
+    assert registry.lifecycle(one.id) == registry.lifecycle(two.id) == "contested"
+    assert registry.would_supersede(fact("red")) is None
+
+
+def test_an_alias_leads_to_the_canonical_key_and_a_loop_ends():
+    blue = accepted(fact("blue"))
+    registry = Registry([blue], {"theme.colour": "ui.theme.color", "a": "b", "b": "a"})
+    assert registry.heads("Theme.Colour") == (blue,)
+    assert registry.canonical("a") in ("a", "b")
+
+
+def test_a_tasks_fact_shadows_the_workspaces_for_that_task_only():
+    general, own = accepted(fact("blue")), accepted(fact("green", scope="task1"))
+    registry = Registry([general, own])
+    assert registry.shadowed_by(general, "task1") == own.id
+    assert registry.shadowed_by(general, "task2") is None
+
+
+@pytest.mark.parametrize(("one", "other", "same"), [
+    (1, True, False), ("1", 1, False), ({"a": 1, "b": 2}, {"b": 2, "a": 1}, True), ([1, 2], [2, 1], False),
+])
+def test_values_are_compared_as_canonical_json(one, other, same):
+    assert same_value(one, other) is same
+
+
+@pytest.mark.parametrize("key", ["", "a b", "a/b", "a..b", ".a", "a.", "a\x1bb", "../x", "a\u202eb"])
+def test_what_is_not_a_dotted_name_is_no_key(key):
+    assert not is_key(key)
+
+
+def test_keys_of_any_script_are_keys():
+    assert is_key("界面.主题.颜色")
+
+
+@given(st.lists(st.tuples(st.sampled_from(["blue", "green", "red"]), st.booleans(), st.integers(0, 59)), max_size=8))
+def test_lifecycles_do_not_depend_on_the_order_of_records(rows):
+    facts = [accepted(fact(v, m)) if yes else fact(v, m) for v, yes, m in rows]
+    shuffled = facts.copy()
+    random.Random(1).shuffle(shuffled)
+    one, two = Registry(facts), Registry(shuffled)
+    assert {f.id: one.standing(f.id) for f in facts} == {f.id: two.standing(f.id) for f in facts}
+
+
+@given(st.lists(st.tuples(st.sampled_from(["blue", "green"]), st.sampled_from(["entered", "words", "agent", "tool"])),
+                max_size=8))
+def test_lower_trust_never_replaces_higher_by_itself(rows):
+    known: dict[str, Fact] = {}
+    for minute, (value, voice) in enumerate(rows):
+        before = {f.id: (f.value, f.trust) for f in Registry(known.values()).heads("ui.theme.color")}
+        stored = arrive(Registry(known.values()), fact(value, minute), voice, at(minute)).fact
+        known[stored.id] = stored
+        after = {f.id: (f.value, f.trust) for f in Registry(known.values()).heads("ui.theme.color")}
+        for id_, (old, trust) in before.items():
+            assert after[id_][0] == old
+            assert TRUST_ORDER[after[id_][1]] >= TRUST_ORDER[trust]
