@@ -11,17 +11,7 @@ from workbench.domain.message import Message
 from workbench.domain.package import Difference, Envelope, PackageEvent, PackageStatus
 from workbench.domain.task import Attempt, Task
 from workbench.domain.trimming import Fate
-
-
-@dataclass(frozen=True)
-class Damage:
-    """A record that cannot be read; its bytes stay where they are."""
-
-    path: str
-    """Relative to the workspace folder."""
-    message: str
-    line: int | None = None
-    column: int | None = None
+from workbench.store.records import Damage
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,171 @@
+"""Who acts, where, with what configuration: what every use case is given."""
+
+from __future__ import annotations
+
+import getpass
+import re
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from workbench.agents import AgentProgram, programs
+from workbench.agents.presence import Presence, detect
+from workbench.config import Config, load_config, user_dirs
+from workbench.domain.times import stamp
+from workbench.errors import HumanNeededError, RefusedError
+from workbench.services.pool import HashCache, SessionPool, TokenCache
+from workbench.store.location import Location, find_existing
+from workbench.store.workspace import Workspace
+
+HUMAN_SHELL = "WORKBENCH_HUMAN_SHELL"
+"""Set to 1, it says that a person stands behind this shell (automation and tests)."""
+
+
+@dataclass(frozen=True)
+class Actor:
+    """Who acts, and whether this process may carry out a person's acts."""
+
+    name: str
+    """``human:NAME`` or ``agent:NAME``."""
+    refused: str = ""
+    """Why a person's act is refused here; empty where it is allowed."""
+
+    @property
+    def human(self) -> bool:
+        """Whether the actor is a person."""
+        return self.name.startswith("human:")
+
+
+@dataclass(frozen=True)
+class Context:
+    """Everything that a use case needs to know about its surroundings."""
+
+    workspace: Workspace
+    location: Location
+    actor: Actor
+    config: Config
+    env: Mapping[str, str]
+    programs: Mapping[str, AgentProgram]
+    fixed_now: datetime | None = None
+    sessions: SessionPool = field(default_factory=SessionPool)
+    hashes: HashCache = field(default_factory=HashCache)
+    tokens: TokenCache = field(default_factory=TokenCache)
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    """Held by whoever reads sessions; the app reads in one thread at a time."""
+
+    @property
+    def state_folder(self) -> Path:
+        """The person's own state folder: prompts handed over, logs."""
+        return user_dirs(self.env).state
+
+    def now(self) -> datetime:
+        """The present moment, or the one given by ``--now``."""
+        return self.fixed_now or datetime.now(UTC)
+
+    def stamp(self) -> str:
+        """The present moment as stored text."""
+        return stamp(self.now())
+
+    def require_human(self, what: str) -> None:
+        """Refuse an act that is a person's (``domain.md``, Who may do what).
+
+        Raises:
+            HumanNeededError: No person stands behind this process.
+        """
+        if not self.actor.human:
+            raise HumanNeededError(
+                f"{what} is a person's act; this command runs as {self.actor.name}",
+                "ask the person to do it in the workbench or in a terminal of their own",
+            )
+        if self.actor.refused:
+            raise HumanNeededError(f"{what} is a person's act, refused here: {self.actor.refused}")
+
+    def require_writable(self) -> None:
+        """Refuse any change where the workspace was opened read-only."""
+        if self.workspace.read_only:
+            raise RefusedError("the workspace is open read-only", "start without --read-only to change it")
+
+
+def git_user_name(env: Mapping[str, str]) -> str | None:
+    """``user.name`` of the person's own git configuration, read without running git."""
+    home = Path(env.get("HOME", "~")).expanduser()
+    paths = [env.get("GIT_CONFIG_GLOBAL"), str(home / ".gitconfig"), str(home / ".config" / "git" / "config")]
+    for path in filter(None, paths):
+        try:
+            text = Path(path).read_text("utf-8", "replace")
+        except OSError:
+            continue
+        section = re.search(r"^\s*\[user\]\s*$(.*?)(?=^\s*\[|\Z)", text, re.M | re.S | re.I)
+        name = section and re.search(r"^\s*name\s*=\s*\"?([^\"\n#;]+?)\"?\s*$", section[1], re.M | re.I)
+        if name:
+            return name[1]
+    return None
+
+
+def person_name(config: Config, env: Mapping[str, str]) -> str:
+    """``human:NAME``: from the user's configuration, git's ``user.name``, or the login."""
+    name = config.user_name or git_user_name(env)
+    if not name:
+        try:
+            name = getpass.getuser()
+        except (KeyError, OSError):
+            name = "person"
+    return "human:" + "-".join(name.split())
+
+
+def resolve_actor(
+    as_: str | None, config: Config, env: Mapping[str, str], *, tty: bool, app: bool, yes: bool, presence: Presence
+) -> Actor:
+    """Who acts (``interfaces.md``, ``--as``), and whether a person's acts are refused in this process."""
+    vouched = env.get(HUMAN_SHELL) == "1"
+    asked = as_ or env.get("WORKBENCH_ACTOR")
+    if asked == "human":
+        name = person_name(config, env)
+    elif asked:
+        name = asked if ":" in asked else f"agent:{asked}"
+    elif vouched or ((app or tty) and presence.agent is None):
+        name = person_name(config, env)
+    else:
+        name = f"agent:{presence.agent or 'unknown'}"
+    refused = ""
+    if not vouched and presence.agent is not None:
+        refused = f"this shell belongs to an agent ({presence.agent}: {presence.how})"
+    elif not (tty or app or yes or vouched):
+        refused = "there is no terminal to ask on; give --yes where you have decided already"
+    return Actor(name, refused)
+
+
+def open_context(
+    start: Path,
+    *,
+    workspace: Path | None = None,
+    as_: str | None = None,
+    env: Mapping[str, str],
+    now: datetime | None = None,
+    tty: bool = False,
+    app: bool = False,
+    read_only: bool = False,
+    yes: bool = False,
+) -> Context:
+    """Find the workspace of ``start`` and everything that belongs to acting in it.
+
+    Raises:
+        NotFoundError: There is no workspace here.
+        UsageError: The user's configuration cannot be read.
+    """
+    explicit = workspace or (Path(env["WORKBENCH_WORKSPACE"]) if env.get("WORKBENCH_WORKSPACE") else None)
+    location = find_existing(start, explicit)
+    config = load_config(location.root, env)
+    presence = detect(env)
+    actor = resolve_actor(as_, config, env, tty=tty, app=app, yes=yes, presence=presence)
+    return Context(
+        workspace=Workspace.open(location, read_only=read_only),
+        location=location,
+        actor=actor,
+        config=config,
+        env=env,
+        programs=programs(config),
+        fixed_now=now,
+    )

@@ -1,0 +1,133 @@
+"""What a task's packages are made from and rest on, gathered once from records, sessions and worktree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from workbench.compiler import EvidenceItem, HistoryItem, Material, WorktreeState
+from workbench.domain.artifact import Artifact
+from workbench.domain.evidence import Evidence
+from workbench.domain.note import Note
+from workbench.domain.task import Attempt, Task
+from workbench.handoff.files import hashes, rests_on
+from workbench.handoff.fingerprint import Basis
+from workbench.services import trust
+from workbench.services.context import Context
+from workbench.services.history import cited_messages, session_fates
+from workbench.services.sessions import AttachedSession, attached
+from workbench.store.git import changed_files, head
+from workbench.store.records import Records
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """All that concerns one task at one moment."""
+
+    task: Task
+    records: Records
+    sessions: tuple[AttachedSession, ...]
+    attempts: tuple[Attempt, ...]
+    running: Attempt | None
+    evidence: tuple[EvidenceItem, ...]
+    """Oldest first."""
+    artifacts: tuple[Artifact, ...]
+    notes: tuple[Note, ...]
+    worktree: WorktreeState
+
+
+def gather(ctx: Context, records: Records, task: Task) -> Gathered:
+    """Everything about a task, read now; blocking."""
+    attempts = tuple(
+        sorted((a for a in records.attempts.values() if a.task == task.id), key=lambda a: (a.started.at, a.id))
+    )
+    mine = sorted((e for e in records.evidence if e.task == task.id), key=lambda e: (e.at, e.id))
+    inputs = {i.from_ for i in task.contract.inputs} | set(task.contract.depends_on)
+    artifacts = [
+        a
+        for a in records.artifacts.values()
+        if a.task in (None, task.id) or a.task in inputs or any(b.task in (task.id, *inputs) for b in a.bindings)
+    ]
+    superseded = {old for note in records.notes.values() for old in note.supersedes}
+    notes = [n for n in records.notes.values() if n.task in (None, task.id) and n.id not in superseded]
+    where = head(ctx.location)
+    dirty = changed_files(ctx.location.worktree) if trust.git_trusted(ctx) else None
+    return Gathered(
+        task=task,
+        records=records,
+        sessions=tuple(attached(ctx, records, task)),
+        attempts=attempts,
+        running=records.attempts.get(task.running) if task.running else None,
+        evidence=tuple(judged(ctx, mine)),
+        artifacts=tuple(sorted(artifacts, key=lambda a: a.id)),
+        notes=tuple(sorted(notes, key=lambda n: n.id)),
+        worktree=WorktreeState(branch=where.branch, head=where.commit, dirty=dirty),
+    )
+
+
+def judged(ctx: Context, evidence: Iterable[Evidence]) -> list[EvidenceItem]:
+    """Evidence with whether the files under it are still what they were."""
+    rows = []
+    for line in evidence:
+        changed = tuple(
+            file.path for file in line.files if ctx.hashes.sha256(ctx.location.worktree, file.path) != file.sha256
+        )
+        rows.append(EvidenceItem(evidence=line, valid=not changed, changed=changed))
+    return rows
+
+
+def material(ctx: Context, found: Gathered, prior_snapshot: str | None = None) -> Material:
+    """What the compiler is given."""
+    cited = cited_messages(found.records, found.task)
+    history: list[HistoryItem] = []
+    for session in found.sessions:
+        if session.state is None:
+            continue
+        fate_of = session_fates(found.records, session)
+        history += [
+            HistoryItem(message=m, fate=fate_of[m.id], body=m.text, cited=m.ref in cited)
+            for m in session.state.messages
+            if not m.hidden
+        ]
+    role = found.task.contract.role
+    return Material(
+        task=found.task,
+        tasks=found.records.tasks,
+        registry=found.records.registry,
+        attempts=found.attempts,
+        running=found.running,
+        evidence=found.evidence,
+        artifacts=found.artifacts,
+        notes=found.notes,
+        guidelines=ctx.config.guidelines,
+        role=ctx.config.roles.get(role) if role else None,
+        history=tuple(history),
+        worktree=found.worktree,
+        absent_sessions=tuple(s.ref.name for s in found.sessions if s.state is None),
+        prior_snapshot=prior_snapshot,
+    )
+
+
+def basis(ctx: Context, found: Gathered, more_files: Iterable[str] = ()) -> Basis:
+    """What a package of the task rests on; ``more_files`` are those of an earlier fingerprint."""
+    base = ctx.location.worktree
+    changed = found.worktree.dirty or ()
+    watched = rests_on(base, found.task, found.evidence, found.artifacts, (*more_files, *changed))
+    names = {session.ref.name for session in found.sessions}
+    role = found.task.contract.role
+    return Basis(
+        task=found.task,
+        registry=found.records.registry,
+        running=found.running,
+        guidelines=ctx.config.guidelines,
+        role=ctx.config.roles.get(role) if role else None,
+        notes=found.notes,
+        trims={name: lines for name, lines in found.records.trims.items() if name in names},
+        artifacts=found.artifacts,
+        evidence=found.evidence,
+        files=hashes(base, watched.paths, ctx.hashes.sha256),
+        worktree=ctx.location.worktree_name,
+        branch=found.worktree.branch,
+        head=found.worktree.head,
+        sessions={s.ref.name: len(s.state.messages) if s.state else None for s in found.sessions},
+    )

@@ -1,0 +1,172 @@
+"""JSON shapes of records for scripts and agents: the contract of ``interfaces.md``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from workbench.domain.change import Change
+from workbench.domain.fact import Arrival
+from workbench.domain.package import Difference
+from workbench.domain.task import Attempt, Task
+from workbench.services.history import CutPlan
+from workbench.services.view import FactView, HistoryView, MessageView, PackageView
+from workbench.sessions import FoundSession
+from workbench.store.records import Damage
+
+
+def builtins(record: Any) -> Any:
+    """A record as plain JSON values."""
+    return msgspec.to_builtins(record)
+
+
+def task_json(task: Task) -> dict[str, Any]:
+    """A task."""
+    document: dict[str, Any] = builtins(task)
+    return document
+
+
+def attempt_json(attempt: Attempt) -> dict[str, Any]:
+    """An attempt."""
+    document: dict[str, Any] = builtins(attempt)
+    return document
+
+
+def fact_json(row: FactView) -> dict[str, Any]:
+    """A fact with its derived lifecycle."""
+    document: dict[str, Any] = builtins(row.fact)
+    return document | {
+        "key": row.key,
+        "lifecycle": row.lifecycle,
+        "against": [fact.id for fact in row.against],
+        "shadowed": row.shadowed,
+        "past_review": row.past_review,
+    }
+
+
+def arrival_json(arrival: Arrival, row: FactView, superseded: FactView | None) -> dict[str, Any]:
+    """The answer to ``fact propose``."""
+    would = None
+    if superseded is not None:
+        old = superseded.fact
+        would = {
+            "id": old.id,
+            "key": superseded.key,
+            "value": old.value,
+            "trust": old.trust,
+            "version": old.version,
+            "lifecycle": superseded.lifecycle,
+        }
+    return {"fact": fact_json(row), "outcome": arrival.outcome, "would_supersede": would}
+
+
+def message_json(row: MessageView) -> dict[str, Any]:
+    """A message with its fate and price; reasoning text and raw positions stay out."""
+    message = row.message
+    document: dict[str, Any] = {
+        "id": message.ref,
+        "index": message.seq,
+        "role": message.role,
+        "kind": message.kind,
+        "origin": message.origin,
+        "at": message.at,
+        "turn": message.turn,
+        "tokens": row.tokens,
+        "memory": row.fate.memory,
+        "disposition": row.fate.disposition,
+        "pinned": row.fate.pinned,
+        "cited": row.cited,
+        "in_context": message.in_context,
+        "text": message.text,
+        "size": message.size,
+    }
+    if message.call is not None:
+        document["call"] = builtins(message.call)
+    if message.result is not None:
+        document["result"] = builtins(message.result)
+    return document
+
+
+def history_json(history: HistoryView) -> dict[str, Any]:
+    """A history with its totals."""
+    return {
+        "messages": [message_json(row) for row in history.messages],
+        "tokens": {"all": history.tokens_all, "kept": history.tokens_kept, "tokenizer": history.tokenizer},
+        "absent_sessions": list(history.absent),
+    }
+
+
+def cut_json(plan: CutPlan) -> dict[str, Any]:
+    """A cut, planned or done."""
+    return {
+        "act": plan.act,
+        "messages": [row.message.ref for row in plan.messages],
+        "tokens": {"before": plan.tokens_before, "after": plan.tokens_after, "in": plan.in_what},
+        "findings": [{"message": f.message, "rule": f.rule, "stops": f.stops, "text": f.text} for f in plan.findings],
+    }
+
+
+def session_json(session: FoundSession) -> dict[str, Any]:
+    """A session that was found."""
+    return {
+        "agent": session.agent,
+        "id": session.id,
+        "path": str(session.path),
+        "cwd": session.cwd,
+        "title": session.title,
+        "size": session.size,
+        "started_at": session.started_at,
+        "updated_at": session.updated_at,
+    }
+
+
+def difference_json(difference: Difference) -> dict[str, Any]:
+    """Something that a package rests on and that is no longer so."""
+    document: dict[str, Any] = builtins(difference)
+    return document
+
+
+def package_json(view: PackageView) -> dict[str, Any]:
+    """A package and how it stands."""
+    envelope = view.envelope
+    attempt = next((e.attempt for e in reversed(view.events) if e.attempt), None)
+    return {
+        "id": envelope.id,
+        "task": envelope.task,
+        "attempt": attempt,
+        "from": envelope.identity.from_executor,
+        "to": envelope.identity.to,
+        "mode": envelope.identity.mode,
+        "status": view.status,
+        "stale": view.stale,
+        "snapshot": envelope.snapshot,
+        "plan_revision": envelope.identity.plan_revision,
+        "tokens": envelope.tokens,
+        "tokenizer": envelope.tokenizer,
+        "replaces": envelope.replaces,
+        "prepared_by": envelope.prepared_by,
+        "prepared_at": envelope.prepared_at,
+    }
+
+
+def change_json(change: Change) -> dict[str, Any]:
+    """A line of the change log, one row a record."""
+    return {
+        "id": change.id,
+        "time": change.at,
+        "actor": change.actor,
+        "command": change.command,
+        "why": change.why,
+        "undoes": change.undoes,
+        "records": [
+            {"record": f"{r.kind}/{r.id}", "version": r.version, "before": r.before, "after": r.after}
+            for r in change.records
+        ],
+        "appends": [append.path for append in change.appends],
+    }
+
+
+def damage_json(damage: Damage) -> dict[str, Any]:
+    """A record that cannot be read."""
+    return {"path": damage.path, "message": damage.message, "line": damage.line, "column": damage.column}

@@ -1,0 +1,203 @@
+"""Builds the view: the one place where records, sessions and worktree become the picture that is shown."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import timedelta
+
+import msgspec
+
+from workbench.domain.acceptance import judge, last_failure
+from workbench.domain.package import OPEN_PACKAGE, Difference
+from workbench.domain.times import instant
+from workbench.handoff import fingerprint
+from workbench.services import facts, history
+from workbench.services.context import Context
+from workbench.services.material import Gathered, basis, gather
+from workbench.services.sessions import AttachedSession
+from workbench.services.tasks import current_task
+from workbench.services.view import (
+    AcceptanceView,
+    EvidenceView,
+    FactView,
+    HistoryView,
+    Need,
+    PackageView,
+    Place,
+    SessionView,
+    TaskView,
+    View,
+)
+from workbench.store.git import head
+from workbench.store.records import Records, StoredPackage
+
+LIVE_FOR = timedelta(minutes=5)
+"""A session that grew within this time counts as live."""
+NEARLY_FULL = 0.8
+"""Share of the window from which a session is said to be nearly full."""
+
+
+def build_view(ctx: Context, task_id: str | None = None) -> View:
+    """The whole picture, read now. Blocking: the app calls it in a thread."""
+    records = ctx.workspace.load()
+    task = records.tasks.get(task_id) if task_id else current_task(ctx, records)
+    found = gather(ctx, records, task) if task is not None else None
+    sessions = found.sessions if found else ()
+    shown = facts.views(ctx, records, task.id if task else None)
+    packages = tuple(
+        package_view(ctx, records, p)
+        for p in sorted(
+            records.packages.values(),
+            key=lambda p: (p.status not in OPEN_PACKAGE, _newest_first(p.envelope.prepared_at)),
+        )
+    )
+    past = history.view(ctx, records, task, list(sessions)) if task else HistoryView()
+    session_views = tuple(_session_view(ctx, s) for s in sessions)
+    card = task_view(found) if found else None
+    where = place(ctx, found)
+    needs = _needs(card, shown, packages, session_views, records)
+    messages = [
+        (m.message.ref, m.message.size, m.fate.disposition, m.fate.pinned, m.fate.memory) for m in past.messages
+    ]
+    mark = [
+        records.revision,
+        messages,
+        where.branch,
+        where.head,
+        where.dirty,
+        session_views,
+        [e.valid for e in found.evidence] if found else [],
+        [p.differences for p in packages],
+        ctx.config.warnings,
+        task.id if task else None,
+    ]
+    return View(
+        place=where,
+        revision=hashlib.sha256(msgspec.json.encode(mark)).hexdigest()[:16],
+        tasks=tuple(sorted(records.tasks.values(), key=lambda t: (t.status != "open", t.slug))),
+        task=card,
+        facts=shown,
+        history=past,
+        packages=packages,
+        sessions=session_views,
+        needs_you=needs,
+        damaged=records.damaged,
+        warnings=ctx.config.warnings,
+    )
+
+
+def _newest_first(at: str) -> float:
+    return -instant(at).timestamp()
+
+
+def place(ctx: Context, found: Gathered | None = None) -> Place:
+    """Where the workspace and the person stand."""
+    location = ctx.location
+    if found is not None:
+        branch, commit, dirty = found.worktree.branch, found.worktree.head, found.worktree.dirty
+    else:
+        where = head(location)
+        branch, commit, dirty = where.branch, where.commit, None
+    return Place(
+        name=location.base.name,
+        root=location.root,
+        worktree=location.worktree,
+        worktree_name=location.worktree_name,
+        branch=branch,
+        head=commit,
+        dirty=None if dirty is None else len(dirty),
+    )
+
+
+def task_view(found: Gathered) -> TaskView:
+    """The live task card."""
+    lines = [item.evidence for item in found.evidence]
+    stale = {item.evidence.id for item in found.evidence if not item.valid}
+    live = {a.id for a in found.attempts if a.ended is None}
+    return TaskView(
+        task=found.task,
+        running=found.running,
+        attempts=found.attempts,
+        acceptance=tuple(
+            AcceptanceView(j.item.text, j.item.required, j.verdict, j.line)
+            for j in judge(found.task.contract, lines, stale, found.artifacts)
+        ),
+        evidence=tuple(EvidenceView(i.evidence, i.valid, i.changed) for i in reversed(found.evidence)),
+        failure=last_failure(lines),
+        interrupted=tuple(
+            item.text
+            for item in found.task.state.pending
+            if item.started is not None and item.started.attempt not in live
+        ),
+    )
+
+
+def package_view(ctx: Context, records: Records, package: StoredPackage) -> PackageView:
+    """A package and, while it waits, whether what it rests on is still so."""
+    differences: tuple[Difference, ...] = ()
+    task = records.tasks.get(package.envelope.task)
+    if package.status == "pending" and task is not None:
+        before = package.envelope.fingerprints
+        now = basis(ctx, gather(ctx, records, task), fingerprint.files_of(before))
+        differences = fingerprint.compare(before, fingerprint.take(now))
+    return PackageView(package.envelope, package.status, package.events, differences)
+
+
+def _session_view(ctx: Context, session: AttachedSession) -> SessionView:
+    program = ctx.programs.get(session.ref.agent)
+    window = program.window if program else None
+    if session.state is None:
+        path = str(session.path) if session.path else None
+        return SessionView(session.ref.agent, session.ref.id, path, 0, None, "absent", window=window)
+    info = session.state.info
+    live = ctx.now() - instant(info.updated_at) < LIVE_FOR
+    return SessionView(
+        agent=session.ref.agent,
+        id=session.ref.id,
+        path=str(session.path),
+        messages=len(session.state.messages),
+        updated_at=info.updated_at,
+        status="live" if live else "idle",
+        title=info.title or "",
+        context=info.last_context,
+        window=window,
+        unreadable=info.unreadable,
+    )
+
+
+def _needs(
+    card: TaskView | None,
+    shown: tuple[FactView, ...],
+    packages: tuple[PackageView, ...],
+    sessions: tuple[SessionView, ...],
+    records: Records,
+) -> tuple[Need, ...]:
+    """What waits for the person, most pressing first (``tui.md``: true and quiet)."""
+    needs = [Need("damaged", f"{d.path}: {d.message}", "", d.path) for d in records.damaged]
+    for row in shown:
+        if row.lifecycle == "contested":
+            needs.append(Need("contested", f"{row.key} has two values that hold", "s", row.fact.id))
+        elif row.lifecycle == "challenged":
+            needs.append(
+                Need("challenged", f"{row.key}: your later words differ from what holds", "s", row.against[0].id)
+            )
+        elif row.lifecycle == "proposed" and not _challenges(row, shown):
+            needs.append(Need("proposal", f"{row.key}: a proposal waits", "s", row.fact.id))
+    if card is not None and card.running is not None and card.running.plan_revision < card.task.plan_revision:
+        needs.append(Need("outdated", f"{card.running.executor} works on an older contract", "", card.running.id))
+    needs += [
+        Need("stale", f"package for {p.envelope.identity.to}: {p.differences[0].subject} changed", "H", p.envelope.id)
+        for p in packages
+        if p.stale
+    ]
+    needs += [
+        Need("full", f"{s.agent} uses {s.full:.0%} of its window", "H", s.id)
+        for s in sessions
+        if s.full is not None and s.full >= NEARLY_FULL and s.status == "live"
+    ]
+    return tuple(needs)
+
+
+def _challenges(row: FactView, shown: tuple[FactView, ...]) -> bool:
+    """Whether a proposal stands behind a challenged fact, which is named instead of it."""
+    return any(other.lifecycle == "challenged" and row.fact in other.against for other in shown)
