@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from workbench.agents.program import AgentProgram, LaunchInput, LaunchLine
 
 
-@dataclass(frozen=True, kw_only=True)
 class Claude(AgentProgram):
     """Claude Code's command lines."""
 

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from workbench.agents.program import AgentProgram, LaunchInput, LaunchLine
 
-_NO_DAEMON = "--no-daemon"
 
-
-@dataclass(frozen=True, kw_only=True)
 class Codex(AgentProgram):
     """Codex's command lines."""
 
     def interactive(self, plan: LaunchInput) -> LaunchLine:
-        """Without the daemon that would outlive the session; older versions have neither daemon nor option."""
-        has_option = plan.options is None or _NO_DAEMON in plan.options
-        return LaunchLine((*self.start, *((_NO_DAEMON,) if has_option else ()), plan.first_prompt))
+        """Without the daemon that would outlive the session; ``exec`` starts none and has no such option."""
+        return LaunchLine((*self.start, "--no-daemon", plan.first_prompt))
 
     def headless(self, plan: LaunchInput) -> LaunchLine:
         """``exec`` with ``-``: the prompt is read from standard input."""

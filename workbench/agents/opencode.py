@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from workbench.agents.program import AgentProgram, LaunchInput, LaunchLine
 
 
-@dataclass(frozen=True, kw_only=True)
 class OpenCode(AgentProgram):
     """OpenCode's command lines."""
 

@@ -30,8 +30,6 @@ class LaunchInput:
     """The whole prompt, to stand in the argument list in place of the sentence."""
     headless: bool = False
     prompt_file: Path | None = None
-    options: frozenset[str] | None = None
-    """Options that the installed program's own help names; None: not asked."""
 
     @property
     def first_prompt(self) -> str:

@@ -24,10 +24,13 @@ WORKSPACE = "workspace"
 """The scope of a fact that holds for every task; else the scope is a task's id."""
 
 
+SourceType = Literal["person", "session", "command", "tool", "file", "import", "model"]
+
+
 class Source(Part, frozen=True, kw_only=True):
     """Where a fact was said or seen."""
 
-    type: Literal["person", "session", "command", "tool", "file", "import", "model"] = "command"
+    type: SourceType = "command"
     ref: str | None = None
     """``SESSION#MESSAGE``, a path, an artifact or an evidence id."""
     quote: str | None = None

@@ -39,11 +39,14 @@ ToolKind = Literal[
 ]
 ResultStatus = Literal["ok", "failed", "denied", "interrupted", "running", "orphan", "unknown"]
 
+# The parts of a message are ``gc=False``: they come by the hundred thousand, hold nothing that could refer
+# back to them, and need not be walked by the garbage collector.
+
 BODY_LIMIT = 16_384
 """Characters of a message kept in memory; the rest is read again from the file when asked for."""
 
 
-class FileChange(Part, frozen=True, kw_only=True):
+class FileChange(Part, frozen=True, kw_only=True, gc=False):
     """What a call did to one file, as the session says."""
 
     path: str
@@ -55,7 +58,7 @@ class FileChange(Part, frozen=True, kw_only=True):
     diff: str | None = None
 
 
-class ToolCall(Part, frozen=True, kw_only=True):
+class ToolCall(Part, frozen=True, kw_only=True, gc=False):
     """A call that the model made."""
 
     call_id: str
@@ -67,7 +70,7 @@ class ToolCall(Part, frozen=True, kw_only=True):
     paths: tuple[str, ...] = ()
 
 
-class ToolResult(Part, frozen=True, kw_only=True):
+class ToolResult(Part, frozen=True, kw_only=True, gc=False):
     """What came back. ``exit_code`` None is unknown, and never means success."""
 
     call_id: str
@@ -80,7 +83,7 @@ class ToolResult(Part, frozen=True, kw_only=True):
     duration: float | None = None
 
 
-class Usage(Part, frozen=True, kw_only=True):
+class Usage(Part, frozen=True, kw_only=True, gc=False):
     """Tokens of one request to the model; counted once per ``key``, however often the file repeats it."""
 
     key: str
@@ -96,7 +99,7 @@ class Usage(Part, frozen=True, kw_only=True):
         return self.input + self.cache_read + self.cache_write
 
 
-class RawRef(Part, frozen=True, kw_only=True):
+class RawRef(Part, frozen=True, kw_only=True, gc=False):
     """Where a message stands in its file: bytes ``start`` to ``end``, and which block of that record."""
 
     start: int
@@ -104,7 +107,7 @@ class RawRef(Part, frozen=True, kw_only=True):
     block: int = 0
 
 
-class PlanItem(Part, frozen=True, kw_only=True):
+class PlanItem(Part, frozen=True, kw_only=True, gc=False):
     """One line of a plan that the agent keeps; ticked, it is a claim."""
 
     text: str
@@ -112,7 +115,7 @@ class PlanItem(Part, frozen=True, kw_only=True):
     id: str | None = None
 
 
-class Message(Part, frozen=True, kw_only=True):
+class Message(Part, frozen=True, kw_only=True, gc=False):
     """One entry of a session. Its id is the producer's where it has one, else a hash, never a position."""
 
     id: str

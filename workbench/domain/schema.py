@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -75,23 +76,29 @@ def encode(record: msgspec.Struct, over: dict[str, Any] | None = None) -> dict[s
 
 
 def _keep_unknown(kind: type[msgspec.Struct], new: dict[str, Any], old: dict[str, Any]) -> dict[str, Any]:
-    names = {field.encode_name: field.name for field in msgspec.structs.fields(kind)}
-    hints = get_type_hints(kind)
+    fields = _fields(kind)
     for key, value in old.items():
-        if key not in names:
+        if key not in fields:
             new.setdefault(key, value)
         elif isinstance(value, dict) and isinstance(new.get(key), dict):
-            inner = _struct_in(hints[names[key]])
+            inner = fields[key]
             if inner is not None:
                 _keep_unknown(inner, new[key], value)
         elif isinstance(value, list) and isinstance(new.get(key), (list, tuple)):
-            inner = _struct_in(hints[names[key]])
+            inner = fields[key]
             if inner is not None:
                 before = {row["id"]: row for row in value if isinstance(row, dict) and "id" in row}
                 for row in new[key]:
                     if isinstance(row, dict) and row.get("id") in before:
                         _keep_unknown(inner, row, before[row["id"]])
     return new
+
+
+@cache
+def _fields(kind: type[msgspec.Struct]) -> dict[str, type[msgspec.Struct] | None]:
+    """The keys of a record's document, each with the record type inside its value."""
+    hints = get_type_hints(kind)
+    return {field.encode_name: _struct_in(hints[field.name]) for field in msgspec.structs.fields(kind)}
 
 
 def _struct_in(hint: Any) -> type[msgspec.Struct] | None:

@@ -2,7 +2,8 @@
 
 A sample is a folder of ``sample_workspaces/``: ``project/`` (committed), ``uncommitted/`` (laid over it
 afterwards), ``agents/`` (session files, in which ``{{FOLDER}}`` stands for the folder) and
-``story.json`` (the records, see :mod:`workbench.services.story`). Nothing of a sample is ever run.
+``story.json`` (the records, see :mod:`workbench.services.story`); ``workspace.toml`` holds its settings,
+where it has any. Nothing of a sample is ever run.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from workbench.errors import NotFoundError, RefusedError
 from workbench.resources import data_folder
 from workbench.services.story import Story
 from workbench.store.location import locate
-from workbench.store.primitives import explained
+from workbench.store.primitives import Tree, explained
 from workbench.store.workspace import Workspace
 
 STORY = "story.json"
+SETTINGS = "workspace.toml"
 AGENTS = "agents"
 """Folder of the session files: kept out of the copy's commit, as agents keep theirs elsewhere."""
 
@@ -101,7 +103,11 @@ def _fill(source: Path, folder: Path, env: Mapping[str, str], now: datetime) -> 
             f"without git, {folder} would share the workspace of {location.base}",
             "install git, or name a folder outside of that repository with --dir",
         )
-    story.tell(Workspace.init(location), env)
+    workspace = Workspace.init(location)
+    settings = source / SETTINGS
+    if settings.is_file():
+        Tree(workspace.root).replace(SETTINGS, settings.read_bytes())
+    story.tell(workspace, env)
 
 
 def _copy(source: Path, folder: Path) -> None:

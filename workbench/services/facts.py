@@ -16,6 +16,7 @@ from workbench.domain.fact import (
     FactKind,
     Registry,
     Source,
+    SourceType,
     Voice,
     arrive,
     is_key,
@@ -28,7 +29,7 @@ from workbench.errors import NotFoundError, RefusedError, UsageError, VersionCon
 from workbench.services.context import Context
 from workbench.services.view import FactView
 from workbench.store.records import Records
-from workbench.store.workspace import Transaction
+from workbench.store.transaction import Transaction
 
 
 def find(ctx: Context, prefix: str, records: Records | None = None) -> Fact:
@@ -70,11 +71,11 @@ def propose(
     """
     ctx.require_writable()
     if not is_key(key):
-        raise UsageError(f"{key!r} is not a key", "a key is a dotted name without blanks, like ui.theme.color")
+        raise UsageError(f"{key!r} is not a key", "a key is a dotted name without blanks, like server.port")
     now = ctx.stamp()
     voice: Voice = "agent" if not ctx.actor.human else "words" if source else "entered"
-    kind_of_source = "session" if source and "#" in source else "person" if ctx.actor.human else "command"
-    said = Source(type=kind_of_source, ref=source, quote=quote, by=ctx.actor.name, at=source_at or now)
+    origin: SourceType = "session" if source and "#" in source else "person" if ctx.actor.human else "command"
+    said = Source(type=origin, ref=source, quote=quote, by=ctx.actor.name, at=source_at or now)
     with ctx.workspace.transaction(ctx.actor.name, f"fact propose {key}", reason, now=ctx.now()) as tx:
         registry = tx.records.registry
         canonical = registry.canonical(key)
@@ -92,7 +93,7 @@ def propose(
         )
         arrival = arrive(registry, fact, voice, now)
         stored = tx.put(arrival.fact)
-        return Arrival(arrival.outcome, stored, arrival.would_supersede)  # type: ignore[arg-type]
+        return Arrival(arrival.outcome, stored, arrival.would_supersede)
 
 
 def _review_after(ctx: Context, kind: FactKind, value: Json) -> str | None:
@@ -165,7 +166,7 @@ def confirm(ctx: Context, fact_id: str, *, expect: str | None = None, why: str =
         act = Act(act="accepted", by=ctx.actor.name, at=tx.now, why=why)
         return tx.put(
             changed.with_(supersedes=supersedes, trust="authoritative", reviewed=True, acts=(*changed.acts, act))
-        )  # type: ignore[return-value]
+        )
 
 
 def reject(ctx: Context, fact_id: str, why: str) -> Fact:
@@ -190,7 +191,7 @@ def _decide(ctx: Context, fact_id: str, act: str, why: str, allowed: tuple[str, 
         if lifecycle not in allowed:
             raise VersionConflictError(f"fact {fact.id} ({fact.key}) is {lifecycle}", lifecycle=lifecycle)
         done = Act(act=act, by=ctx.actor.name, at=tx.now, why=why)  # type: ignore[arg-type]
-        return tx.put(fact.with_(acts=(*fact.acts, done), reviewed=True))  # type: ignore[return-value]
+        return tx.put(fact.with_(acts=(*fact.acts, done), reviewed=True))
 
 
 def edit(ctx: Context, fact_id: str, expect: int | None = None, **edits: Any) -> Fact:
@@ -211,7 +212,7 @@ def edit(ctx: Context, fact_id: str, expect: int | None = None, **edits: Any) ->
         if "value" in edits:
             more = Source(type="person", by=ctx.actor.name, at=tx.now)
             edits["sources"] = (*fact.sources, more)
-        return tx.put(fact.with_(**edits), expect=expect)  # type: ignore[return-value]
+        return tx.put(fact.with_(**edits), expect=expect)
 
 
 def alias(ctx: Context, key: str, canonical: str) -> Alias:
@@ -231,7 +232,7 @@ def alias(ctx: Context, key: str, canonical: str) -> Alias:
 def _put_alias(tx: Transaction, key: str, canonical: str) -> Alias:
     known = [a for a in tx.records.aliases.values() if a.alias == key]
     record = known[0].with_(canonical=canonical) if known else Alias(id=new_id(), alias=key, canonical=canonical)
-    return tx.put(record)  # type: ignore[return-value]
+    return tx.put(record)
 
 
 def view_of(ctx: Context, registry: Registry, fact: Fact, task: str | None) -> FactView:

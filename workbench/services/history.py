@@ -40,7 +40,7 @@ def cited_messages(records: Records, task: Task) -> frozenset[str]:
     refs: set[str | None] = {s.ref for fact in records.facts.values() for s in fact.sources}
     refs |= {source for note in records.notes.values() for source in note.sources}
     refs |= {line.source for line in records.evidence}
-    refs |= {item.source for item in (*task.state.pending, *task.state.done)}
+    refs |= {item.source for item in task.state.pending} | {item.source for item in task.state.done}
     return frozenset(ref for ref in refs if ref and "#" in ref)
 
 
@@ -263,11 +263,11 @@ def cut(ctx: Context, task: Task, plan: CutPlan, *, why: str = "", yes: bool = F
         if not yes:
             raise RefusedError(f"these need an explicit yes: {what}", "repeat with --yes if you mean it")
     if plan.unsaved and not ctx.actor.human and not why:
-        listed = [f.message for f in plan.findings if f.rule == "not_saved"]
+        unsaved = [f.message for f in plan.findings if f.rule == "not_saved"]
         raise RefusedError(
             "conclusions of these messages are not saved in any fact or note",
             "save them first, or give a reason",
-            messages=listed,
+            messages=unsaved,
         )
     _write(ctx, task, plan, why)
     return plan

@@ -76,11 +76,11 @@ def judged(ctx: Context, evidence: Iterable[Evidence]) -> list[EvidenceItem]:
     return rows
 
 
-def material(ctx: Context, found: Gathered, prior_snapshot: str | None = None) -> Material:
-    """What the compiler is given."""
-    cited = cited_messages(found.records, found.task)
+def material(ctx: Context, found: Gathered, *, with_history: bool = True) -> Material:
+    """What the compiler is given; without the history where only the card is asked for."""
+    cited = cited_messages(found.records, found.task) if with_history else frozenset()
     history: list[HistoryItem] = []
-    for session in found.sessions:
+    for session in found.sessions if with_history else ():
         if session.state is None:
             continue
         fate_of = session_fates(found.records, session)
@@ -104,7 +104,6 @@ def material(ctx: Context, found: Gathered, prior_snapshot: str | None = None) -
         history=tuple(history),
         worktree=found.worktree,
         absent_sessions=tuple(s.ref.name for s in found.sessions if s.state is None),
-        prior_snapshot=prior_snapshot,
     )
 
 

@@ -108,7 +108,7 @@ def attach(ctx: Context, task: Task, name: str) -> Attempt:
         if running is None or running not in tx.records.attempts:
             raise RefusedError("the running attempt ended meanwhile", "attach it again")
         attempt = tx.records.attempts[running]
-        return tx.put(attempt.with_(sessions=(*attempt.sessions, ref)))  # type: ignore[return-value]
+        return tx.put(attempt.with_(sessions=(*attempt.sessions, ref)))
 
 
 def follow(ctx: Context, task: Task, *, every: float = 0.2, stop_when_idle: bool = False) -> Iterator[Message]:

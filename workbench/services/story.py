@@ -16,15 +16,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from workbench.domain.evidence import Evidence
+from workbench.domain.record import Record
 from workbench.domain.schema import TABLES, decode, encode
 from workbench.domain.times import instant, stamp
 from workbench.domain.trimming import Trim
 from workbench.services import packages, tasks
 from workbench.services.context import open_context
-from workbench.store.workspace import Transaction, Workspace
+from workbench.store.transaction import Transaction
+from workbench.store.workspace import Workspace
 
 _TIME = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 _PLACEHOLDER = re.compile(r"\{\{(HEAD|SHA256|SIZE)(?::([^{}]+))?\}\}")
@@ -70,7 +72,7 @@ class Story:
             with workspace.transaction(change["by"], change["command"], change.get("why", ""), now=at) as tx:
                 self._put(tx, change)
         for name, path in self.document["sessions"].items():
-            workspace.local.remember_session(name, self.folder / path)
+            workspace.local.set_session_path(name, str(self.folder / path))
         workspace.local.current_task = self.document["task"]
         for package in self._filled(self.document["packages"]):
             moment = instant(package["at"])
@@ -85,7 +87,7 @@ class Story:
             for document in documents:
                 before = known.get(document["id"])
                 whole = document if before is None else _merged(encode(before), document)
-                tx.put(decode(TABLES[table], whole))  # type: ignore[arg-type]
+                tx.put(cast("Record", decode(TABLES[table], whole)))
         for line in change.get("evidence", ()):
             tx.append_evidence(decode(Evidence, line))
         for session, lines in change.get("trims", {}).items():

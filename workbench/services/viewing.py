@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from datetime import timedelta
 
 import msgspec
 
-from workbench.domain.acceptance import judge, last_failure
+from workbench.compiler.acceptance import Standing, command_line, open_failures, standings
+from workbench.domain.contract import AcceptanceItem
+from workbench.domain.evidence import Evidence
 from workbench.domain.package import OPEN_PACKAGE, Difference
 from workbench.domain.times import instant
 from workbench.handoff import fingerprint
 from workbench.services import facts, history
 from workbench.services.context import Context
-from workbench.services.material import Gathered, basis, gather
+from workbench.services.material import Gathered, basis, gather, material
 from workbench.services.sessions import AttachedSession
 from workbench.services.tasks import current_task
 from workbench.services.view import (
@@ -53,7 +56,7 @@ def build_view(ctx: Context, task_id: str | None = None) -> View:
     )
     past = history.view(ctx, records, task, list(sessions)) if task else HistoryView()
     session_views = tuple(_session_view(ctx, s) for s in sessions)
-    card = task_view(found) if found else None
+    card = task_view(ctx, found) if found else None
     where = place(ctx, found)
     needs = _needs(card, shown, packages, session_views, records)
     messages = [
@@ -109,27 +112,42 @@ def place(ctx: Context, found: Gathered | None = None) -> Place:
     )
 
 
-def task_view(found: Gathered) -> TaskView:
+def task_view(ctx: Context, found: Gathered) -> TaskView:
     """The live task card."""
-    lines = [item.evidence for item in found.evidence]
-    stale = {item.evidence.id for item in found.evidence if not item.valid}
+    bare = material(ctx, found, with_history=False)
+    lines = {item.evidence.id: item.evidence for item in found.evidence}
+    verdicts = standings(bare)
+    failures = open_failures(bare)
     live = {a.id for a in found.attempts if a.ended is None}
     return TaskView(
         task=found.task,
         running=found.running,
         attempts=found.attempts,
         acceptance=tuple(
-            AcceptanceView(j.item.text, j.item.required, j.verdict, j.line)
-            for j in judge(found.task.contract, lines, stale, found.artifacts)
+            AcceptanceView(
+                item.text, item.required, verdicts[item.id].verdict, _shown_by(item, verdicts[item.id], lines)
+            )
+            for item in found.task.contract.acceptance
         ),
         evidence=tuple(EvidenceView(i.evidence, i.valid, i.changed) for i in reversed(found.evidence)),
-        failure=last_failure(lines),
+        failure=failures[0].evidence if failures else None,
         interrupted=tuple(
             item.text
             for item in found.task.state.pending
             if item.started is not None and item.started.attempt not in live
         ),
     )
+
+
+def _shown_by(item: AcceptanceItem, standing: Standing, lines: Mapping[str, Evidence]) -> str:
+    """What shows an item, or would show it."""
+    seen = lines.get(standing.evidence or "")
+    if seen is None:
+        return item.evidence or f"needs {item.check}"
+    if seen.kind == "command":
+        code = "unknown" if seen.exit_code is None else seen.exit_code
+        return f"{command_line(seen)}: exit {code} at {seen.at}"
+    return f"{seen.kind.replace('_', ' ')} by {seen.executor} at {seen.at}"
 
 
 def package_view(ctx: Context, records: Records, package: StoredPackage) -> PackageView:

@@ -1,0 +1,207 @@
+"""A desk in memory: it answers like the services and remembers what it was asked to do."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+
+from tests.tui import data
+from workbench.domain.message import Message
+from workbench.domain.package import Difference, LaunchWay
+from workbench.domain.trimming import Fate, GuardFinding, guard, with_partners
+from workbench.errors import NotFoundError
+from workbench.services.view import View
+from workbench.tui.desk import (
+    AgentChoice,
+    Choice,
+    Cut,
+    CutAct,
+    Draft,
+    Handed,
+    LaunchOffer,
+    PackageRow,
+    Settling,
+    UndoPlan,
+    Watched,
+)
+
+ROWS = (
+    ("contract", "Export invoices as PDF/A so that customers can file them", "required", 96, 0, None),
+    ("guideline", "Amounts are integers in cents", "required", 12, 0, None),
+    ("failure", "verapdf --flavour 2b out/ten-pages.pdf: exit 1", "required", 88, 0, None),
+    ("fact", "pdf.font = Noto Sans", "high", 11, 1560, None),
+    ("fact", "to settle: pdf.orientation landscape or portrait", "high", 34, 1490, None),
+    ("state", "embed a subset of the font (blocks the goal)", "high", 16, 1400, None),
+    ("file", "src/export/pdf.py, 214 lines", "high", 402, 1200, None),
+    ("message", "Landscape looks odd in the archive. Make it portrait instead, A4.", "medium", 24, 940, None),
+    ("evidence", "uv run pytest tests/export: exit 0", "medium", 22, 900, None),
+    ("message", '{"licence": "OFL-1.1", "faces": [', "low", 1840, 120, "over_budget"),
+    ("fact", "python.version = 3.12", "low", 9, 90, "past_review"),
+)
+
+
+class FakeDesk:
+    """Everything a person can do, without a file."""
+
+    def __init__(self, view: View | None = None, *, refusal: str = "") -> None:
+        self.shown = view or data.view()
+        self.done: list[tuple[object, ...]] = []
+        self.differences: tuple[Difference, ...] = ()
+        self.last: Choice | None = None
+        self.failure = ""
+        self.ways: tuple[LaunchWay, ...] = ("copy", "print")
+        self._refusal = refusal
+        self._beat = 0
+
+    def change(self, **changes: object) -> None:
+        """Let the workspace change behind the app's back."""
+        self._beat += 1
+        self.shown = replace(self.shown, revision=f"{self.shown.revision}+{self._beat}", **changes)  # type: ignore[arg-type]
+
+    def view(self, task: str | None = None) -> View:
+        return self.shown
+
+    def pulse(self) -> str:
+        return self.shown.revision
+
+    def watched(self) -> Watched:
+        return Watched(())
+
+    def refusal(self) -> str:
+        return self._refusal
+
+    def resume(self) -> list[str]:
+        return []
+
+    def body(self, message: Message) -> str:
+        return message.text + "x" * (message.size - len(message.text))
+
+    def use_task(self, task: str) -> None:
+        self.done.append(("use", task))
+
+    def suggest(self, task: str) -> frozenset[str]:
+        return frozenset(f"{data.SESSION}#{id_}" for id_ in ("m0004", "m0007", "m0006"))
+
+    def plan_cut(self, task: str, ids: Collection[str], act: CutAct, text: str = "") -> Cut:
+        rows = self.shown.history.messages
+        messages = [row.message for row in rows]
+        marked = {m.id for m in messages if m.ref in ids}
+        chosen = with_partners(messages, marked)
+        fates: dict[str, Fate] = {row.message.id: row.fate for row in rows}
+        saved = sum(r.tokens for r in rows if r.message.id in chosen and r.fate.disposition == "kept")
+        back = 24 * len(chosen) if act != "drop" else 0
+        findings: tuple[GuardFinding, ...] = guard(messages, fates, chosen, {r.message.id for r in rows if r.cited})
+        kept = self.shown.history.tokens_kept
+        return Cut(
+            act,
+            tuple(sorted(chosen)),
+            len(chosen) - len(marked),
+            kept,
+            kept - saved + back,
+            "what packages carry of this history; the running agent's own context does not change",
+            findings,
+        )
+
+    def cut(self, task: str, plan: Cut, text: str = "", yes: bool = False) -> str:
+        self.done.append((plan.act, plan.ids, text, yes))
+        rows = tuple(
+            replace(row, fate=replace(row.fate, disposition="dropped")) if row.message.id in plan.ids else row
+            for row in self.shown.history.messages
+        )
+        self.change(history=replace(self.shown.history, messages=rows, tokens_kept=plan.after))
+        return f"{len(plan.ids)} messages: {plan.act}."
+
+    def restore(self, task: str, ids: Collection[str]) -> str:
+        self.done.append(("restore", tuple(ids)))
+        return "restored."
+
+    def settlement(self, fact: str) -> Settling:
+        rows = [row for row in self.shown.facts if row.fact.id == fact]
+        if not rows:
+            raise NotFoundError(f"no fact {fact}", "look again")
+        row = rows[0]
+        if row.lifecycle == "challenged":
+            row = next(f for f in self.shown.facts if f.fact.id == row.against[0].id)
+        active = row.against[0] if row.against else None
+        expect = f"{active.id}@{active.version}" if active else "none"
+        return Settling(row, active, (), ("task invoice-pdf", "package pk1stale00 for codex goes stale"), expect)
+
+    def confirm(self, fact: str, expect: str | None, value: str | None = None) -> str:
+        self.done.append(("confirm", fact, expect, value))
+        self.change(facts=tuple(f for f in self.shown.facts if f.lifecycle == "active"))
+        return "pdf.orientation is portrait."
+
+    def reject(self, fact: str, why: str) -> str:
+        self.done.append(("reject", fact, why))
+        return "rejected."
+
+    def agents(self) -> tuple[AgentChoice, ...]:
+        return (
+            AgentChoice("claude", "Claude Code", None, 200_000, "o200k", True),
+            AgentChoice("codex", "Codex", "/usr/local/bin/codex", 272_000, "o200k", False),
+            AgentChoice("mine", "mine", "/home/dev/bin/mine", None, "bytes", True),
+        )
+
+    def remembered(self) -> Choice | None:
+        return self.last
+
+    def draft(self, task: str, choice: Choice) -> Draft:
+        self.done.append(("draft", choice))
+        budget = choice.budget or 1024
+        rows: list[PackageRow] = []
+        used = 0
+        for number, (kind, title, tier, tokens, score, reason) in enumerate(ROWS):
+            id_ = f"row{number}"
+            fits = used + tokens <= budget
+            included = tier == "required" or (
+                id_ not in choice.without and fits and (reason is None or id_ in choice.pins)
+            )
+            used += tokens if included else 0
+            why = None if included else "left_out_by_person" if id_ in choice.without else reason or "over_budget"
+            parts = (("of_the_task", score - 60), ("recency", 60)) if score else ()
+            form = "body" if included else None
+            rows.append(PackageRow(id_, kind, title, tier, included, form, tokens, tokens, score, parts, why))
+        blocked = "" if budget >= 200 else "what is required exceeds the budget by 84 tokens"
+        prompt = "# Handoff\n\nObjective: Export invoices as PDF/A\n\n" + "\n".join(
+            f"- {r.title}" for r in rows if r.included
+        )
+        return Draft(choice, used, budget, "o200k", True, 272_000, tuple(rows), prompt, "9d3f00aa17bc2e54", blocked)
+
+    def prepare(self, task: str, choice: Choice, replaces: str | None = None) -> str:
+        self.done.append(("prepare", choice, replaces))
+        self.change(packages=(data.package("pk3new0000", "pending", choice.to), *self.shown.packages))
+        return "pk3new0000"
+
+    def stored(self, package: str) -> Draft:
+        found = next(p for p in self.shown.packages if p.envelope.id == package)
+        return replace(self.draft(data.TASK_ID, Choice(found.envelope.identity.to)), package=package)
+
+    def check(self, package: str) -> tuple[Difference, ...]:
+        found = [p for p in self.shown.packages if p.envelope.id == package]
+        return self.differences or (found[0].differences if found else ())
+
+    def offers(self, package: str) -> tuple[LaunchOffer, ...]:
+        command = 'cd /repo/billing && codex "Read the file /out/prompt.md completely (handoff 9d3f00aa17bc2e54)."'
+        notes = {"copy": "puts the command on the clipboard", "print": "shows where the prompt lies and the command"}
+        offers = tuple(LaunchOffer(way, command, notes[way]) for way in self.ways)
+        return (*offers, LaunchOffer("tmux", command, "a new pane", "this terminal is not in tmux"))
+
+    def hand_over(self, package: str, way: LaunchWay, override: str | None = None) -> Handed:
+        self.done.append(("hand_over", package, way, override))
+        status = "failed" if self.failure else "launched"
+        self.change(packages=(data.package(package, status, "codex", why=self.failure), *self.shown.packages[1:]))
+        offer = self.offers(package)[0]
+        steps = ("attempt at2runs000 is handed over", "attempt at3new0000 is starting")
+        return Handed(package, way, offer.command, Path("/out/prompt.md"), steps, self.failure, offer.command)
+
+    def reject_package(self, package: str, why: str) -> str:
+        self.done.append(("reject_package", package, why))
+        return "rejected."
+
+    def undo_plan(self) -> UndoPlan | None:
+        return UndoPlan("ch1", "history drop invoice-pdf", "human:dev", data.at(11), ("2 messages of claude:7d1e",))
+
+    def undo(self, change: str) -> str:
+        self.done.append(("undo", change))
+        return "Taken back: history drop invoice-pdf."

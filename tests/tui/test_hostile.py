@@ -1,0 +1,173 @@
+"""Whatever stands in a session, a fact or a file: it is shown as stored, and drives nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.tui import data
+from tests.tui.fake import FakeDesk
+from tests.tui.seeing import sees, text_of, until
+from workbench.domain.package import Difference
+from workbench.errors import RefusedError
+from workbench.text import safe
+from workbench.tui.desk import Handed, LaunchOffer
+from workbench.tui.screens.fact import FactScreen
+from workbench.tui.screens.follow import FollowScreen
+from workbench.tui.screens.launch import LaunchScreen
+from workbench.tui.screens.package import PackageInput, PackageScreen
+from workbench.tui.screens.settle import SettleScreen
+from workbench.tui.screens.trim import TrimScreen
+
+SHORT = (
+    "[red]x[/]",
+    "[@click=app.bell]go[/]",
+    "[/nope]",
+    "[/",
+    "[x] done",
+    "arr[i] = b[j]",
+    "$primary [$accent]",
+    "\x1b[2J\x1b[H",
+    "\x1b]52;c;UFdORUQ=\x07",
+    "\x9b31m",
+    "nul\x00bell\x07",
+    "\u202eevil\u202c",
+    "rm -rf /\rls",
+    "back\b\b\bspace",
+    "lone\udc80",
+)
+# Names that a rule or a lookup rests on; everything else that is text is poisoned.
+STRUCTURAL = {
+    *("kind", "role", "origin", "status", "trust", "lifecycle", "act", "disposition", "memory", "mode", "strategy"),
+    *("id", "session", "call_id", "code", "key_", "verdict", "at", "scope", "check", "type", "launch", "known"),
+    *("revision", "task", "after", "started_at", "updated_at", "observed_at", "op", "running", "exit_from"),
+}
+
+
+def poison(value: Any, text: str, name: str = "") -> Any:
+    """A copy in which every free text is ``text``."""
+    if isinstance(value, str):
+        return value if name in STRUCTURAL else text
+    if isinstance(value, tuple):
+        return tuple(poison(item, text, name) for item in value)
+    if isinstance(value, list):
+        return [poison(item, text, name) for item in value]
+    if isinstance(value, dict):
+        return {text: poison(next(iter(value.values())), text, name)} if value else value
+    if isinstance(value, msgspec.Struct):
+        fields = {f.name: poison(getattr(value, f.name), text, f.name) for f in msgspec.structs.fields(value)}
+        return msgspec.structs.replace(value, **fields)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {f.name: poison(getattr(value, f.name), text, f.name) for f in dataclasses.fields(value) if f.init}
+        return dataclasses.replace(value, **fields)
+    return value
+
+
+def harmless(app: Any) -> str:
+    """The text on the screen, after looking that nothing in it can drive a terminal."""
+    seen = text_of(app)
+    bad = {c for c in seen if (ord(c) < 32 and c != "\n") or 0x7F <= ord(c) < 0xA0 or "\u202a" <= c <= "\u202e"}
+    assert not bad
+    assert "\ud800" not in seen
+    return seen
+
+
+def shown(text: str) -> str:
+    return " ".join(safe(text).split())
+
+
+@pytest.mark.parametrize("text", SHORT)
+async def test_every_pane_shows_it_as_stored(opened, text):
+    desk = FakeDesk(poison(data.view(), text))
+    async with opened(desk, (200, 60)) as (app, pilot):
+        seen = harmless(app)
+        panes = app.main.query(".pane")
+        assert seen.count(shown(text)) > 12
+        for pane in panes:
+            region = pane.region
+            rows = seen.split("\n")[region.y : region.bottom]
+            assert any(shown(text)[:12] in row[region.x : region.right] for row in rows), pane
+        app.say(text)
+        app.fail(RefusedError(text, text))
+        await pilot.pause()
+        await until(pilot, lambda: shown(text) in harmless(app))
+
+
+def modals(text: str) -> list[Callable[[FakeDesk], Any]]:
+    difference = Difference(code="file_changed", subject=text, was=text, now=text)
+    offer = LaunchOffer("print", text, text)
+
+    async def pack(_choice: Any) -> Any:
+        raise AssertionError
+
+    async def settle(_fact: str) -> bool:
+        return False
+
+    def draft(desk: FakeDesk) -> PackageInput:
+        made = poison(desk.stored("pk2pending"), text)
+        return PackageInput(made, (difference,), desk.shown.facts[:1])
+
+    return [
+        lambda desk: TrimScreen(
+            {
+                a: desk.plan_cut("", {r.message.ref for r in desk.shown.history.messages}, a)
+                for a in ("drop", "summarise", "externalise")
+            },
+            {row.message.id: row.message for row in desk.shown.history.messages},
+        ),
+        lambda desk: SettleScreen(poison(desk.settlement("f0portrait"), text), data.NOW),
+        lambda desk: FactScreen(desk.shown.facts[2], data.NOW),
+        lambda desk: PackageScreen(draft(desk), pack, settle),
+        lambda desk: LaunchScreen(text, (offer,), (difference,)),
+        lambda desk: FollowScreen(Handed("pk2pending", "print", text, None, (text,), text)),
+    ]
+
+
+@pytest.mark.parametrize("text", ["[@click=app.bell]go[/]", "[/nope]", "\x1b]2;EVIL\x1b\\", "nul\x00", "lone\udc80"])
+async def test_every_modal_shows_it_as_stored(opened, text):
+    desk = FakeDesk(poison(data.view(), text))
+    async with opened(desk, (200, 60)) as (app, pilot):
+        for make in modals(text):
+            await app.push_screen(make(desk))
+            await pilot.pause()
+            assert shown(text) in harmless(app)
+            await pilot.press("tab")
+            await pilot.pause()
+            harmless(app)
+            app.pop_screen()
+            await pilot.pause()
+
+
+async def test_lines_from_the_collection_of_hostile_texts(opened, shared_dir):
+    folder = shared_dir / "cases" / "text"
+    lines = [
+        line.decode("utf-8", "surrogateescape")
+        for file in sorted(folder.iterdir())
+        for line in file.read_bytes().split(b"\n")
+        if line
+    ]
+    view = data.view()
+    rows = tuple(
+        dataclasses.replace(
+            view.history.messages[1], message=data.says(number, line), fate=view.history.messages[2].fate
+        )
+        for number, line in enumerate(lines)
+    )
+    facts = tuple(
+        dataclasses.replace(view.facts[3], fact=data.fact(f"h{number}", "k", line), key=line[:40])
+        for number, line in enumerate(lines)
+    )
+    history = dataclasses.replace(view.history, messages=rows)
+    desk = FakeDesk(dataclasses.replace(view, history=history, facts=facts))
+    async with opened(desk, (160, 50)) as (app, pilot):
+        await pilot.press("g")
+        for _ in lines:
+            await pilot.press("j")
+            harmless(app)
+        await pilot.press("3", "G", "enter")
+        await sees(pilot, "where it comes from")
+        harmless(app)

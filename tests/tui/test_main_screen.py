@@ -1,0 +1,173 @@
+"""The panes: what they show, how they follow the workspace, how they fit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.tui import data
+from tests.tui.fake import FakeDesk
+from tests.tui.seeing import lines_of, sees, text_of, until
+from workbench.resources import data_folder
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.settings import Settings
+
+
+async def test_every_pane_shows_its_part(opened, desk):
+    async with opened(desk) as (app, _):
+        seen = text_of(app)
+    for words in (
+        "Invoices as PDF",
+        "[!] a ten-page invoice validates",
+        "outdated: the plan changed",
+        "validate with veraPDF interrupted",
+        "19 messages · 2,122 of 3,232 tokens kept",
+        "would replace landscape",
+        "file changed: src/export/pdf.py",
+        "● claude",
+        "your later words differ from what holds (+1)",
+    ):
+        assert words in seen
+
+
+async def test_a_change_of_the_workspace_appears_without_a_key(opened, desk):
+    async with opened(desk) as (app, pilot):
+        desk.change(facts=(replace(desk.shown.facts[3], key="pdf.face"), *desk.shown.facts[:1]))
+        await sees(pilot, "pdf.face")
+        assert "money.unit" not in text_of(app)
+
+
+async def test_the_history_follows_its_end_only_from_the_end(opened, desk):
+    def grow() -> None:
+        number = len(desk.shown.history.messages) + 1
+        row = replace(desk.shown.history.messages[-1], message=data.says(number, f"line {number}"))
+        desk.change(history=replace(desk.shown.history, messages=(*desk.shown.history.messages, row)))
+        app.nudge()
+
+    async with opened(desk, (110, 34)) as (app, pilot):
+        rows = app.main.history.list
+        grow()
+        await until(pilot, lambda: len(rows.rows) == 20)
+        assert rows.current.message.seq == 20
+        await pilot.press("k")
+        grow()
+        await until(pilot, lambda: len(rows.rows) == 21)
+        assert rows.current.message.seq == 19
+
+
+async def test_the_cursor_stays_on_its_message_when_rows_before_it_go(opened, desk):
+    async with opened(desk) as (app, pilot):
+        rows = app.main.history.list
+        await pilot.press("k", "k")
+        stood = rows.current_id
+        desk.change(history=replace(desk.shown.history, messages=desk.shown.history.messages[4:]))
+        app.nudge()
+        await until(pilot, lambda: len(rows.rows) == 15)
+        assert rows.current_id == stood
+
+
+async def test_columns_of_the_history_line_up_whatever_the_text(opened, desk):
+    async with opened(desk) as (app, _):
+        rows = app.main.history.list
+        strips = [rows.render_line(y) for y in range(19)]
+        assert {strip.cell_length for strip in strips} == {rows.scrollable_content_region.width}
+
+
+async def test_an_empty_workspace_says_what_fills_it(opened):
+    async with opened(FakeDesk(data.empty_view())) as (app, _):
+        seen = text_of(app)
+    for words in ("workbench task new", "workbench session attach", "workbench fact propose", "H hands the task"):
+        assert words in seen
+
+
+@pytest.mark.parametrize(
+    ("size", "panes"), [((200, 60), 4), ((150, 40), 4), ((100, 30), 4), ((80, 24), 1), ((60, 24), 1), ((40, 12), 1)]
+)
+async def test_panes_fit_every_width(opened, desk, size, panes):
+    async with opened(desk, size) as (app, pilot):
+        shown = [p for p in app.main.query(".pane") if p.display and p.size.width]
+        assert len(shown) == panes
+        for key, name in (("1", "task"), ("3", "facts"), ("4", "packages"), ("2", "history")):
+            await pilot.press(key)
+            await pilot.pause()
+            assert app.main.pane.display
+            assert name == app.main.pane.NAME
+            assert app.main.pane.home.has_focus
+        assert all(len(line) <= size[0] for line in lines_of(app))
+
+
+@pytest.mark.parametrize("size", [(1, 1), (3, 2), (39, 30), (120, 9)])
+async def test_it_says_when_the_terminal_is_too_small(opened, desk, size):
+    async with opened(desk, size) as (app, pilot):
+        await pilot.press("j", "tab", "z", "question_mark", "escape")
+        await pilot.resize_terminal(120, 40)
+        await sees(pilot, "Invoices as PDF")
+        await pilot.resize_terminal(*size)
+        await pilot.pause()
+        assert not app.main.query_one("#panes").display
+
+
+async def test_zoom_and_back(opened, desk):
+    async with opened(desk) as (app, pilot):
+        await pilot.press("3", "z")
+        await pilot.pause()
+        assert "Invoices as PDF" not in text_of(app)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert "Invoices as PDF" in text_of(app)
+
+
+async def test_filter_narrows_and_clears(opened, desk):
+    async with opened(desk) as (app, pilot):
+        rows = app.main.history.list
+        await pilot.press("slash", *"pytest", "enter")
+        await pilot.pause()
+        assert [row.message.seq for row in rows.rows] == [7, 14]
+        await pilot.press("n")
+        assert rows.has_focus
+        await pilot.press("escape")
+        await pilot.pause()
+        assert len(rows.rows) == 19
+
+
+async def test_a_message_too_long_for_memory_is_read_whole(opened, desk):
+    long = data.says(20, "the beginning ").with_(size=40)
+    row = replace(desk.shown.history.messages[-1], message=long)
+    desk.change(history=replace(desk.shown.history, messages=(*desk.shown.history.messages, row)))
+    async with opened(desk) as (_, pilot):
+        await sees(pilot, "the beginning xxxxxxxxxxxxxxxxxxxxxxxxxx")
+
+
+async def test_enter_reads_the_message_and_escape_returns(opened, desk):
+    async with opened(desk, (60, 16)) as (app, pilot):
+        await pilot.press("enter")
+        await sees(pilot, "The licence allows embedding. Next: subset the font")
+        await pilot.press("escape")
+        await pilot.pause()
+        assert app.main.history.list.has_focus
+
+
+async def test_a_hundred_thousand_messages_cost_what_is_on_screen(opened, desk):
+    one = desk.shown.history.messages[-1]
+    many = tuple(replace(one, message=one.message.with_(id=f"x{n}", seq=n)) for n in range(100_000))
+    desk.change(history=replace(desk.shown.history, messages=many))
+    async with opened(desk) as (app, pilot):
+        rows = app.main.history.list
+        painted: list[str] = []
+        real = rows.row_lines
+        rows.row_lines = lambda row, width: painted.append(row.message.id) or real(row, width)
+        await pilot.press("g", "G", "ctrl+u")
+        await pilot.pause()
+        assert len(painted) < 400
+
+
+@pytest.mark.parametrize("width", [180, 110, 60])
+def test_looks(snap_compare, width):
+    app = WorkbenchApp(FakeDesk(), Settings(theme_folders=(data_folder("themes"),)), lambda: data.NOW)
+
+    async def ready(pilot):
+        await until(pilot, lambda: app.view is not None)
+        await pilot.pause()
+
+    assert snap_compare(app, terminal_size=(width, 36), run_before=ready)

@@ -1,0 +1,81 @@
+"""Settling by keyboard: both values are seen, then one of three things is decided."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tui.seeing import sees, text_of, until
+from workbench.errors import VersionConflictError
+from workbench.tui.screens.settle import SettleScreen
+
+
+@pytest.mark.parametrize("size", [(180, 50), (60, 30)])
+async def test_old_and_new_with_source_and_what_rests_on_it(opened, desk, size):
+    async with opened(desk, size) as (app, pilot):
+        await pilot.press("s")
+        await until(pilot, lambda: isinstance(app.screen, SettleScreen))
+        await pilot.pause()
+        seen = text_of(app)
+    for words in ("- landscape", "+ portrait", "Make it portrait instead", "human:dev", "authority", "goes stale"):
+        assert words in seen
+
+
+async def test_confirm(opened, desk):
+    async with opened(desk) as (app, pilot):
+        await pilot.press("s")
+        await until(pilot, lambda: isinstance(app.screen, SettleScreen))
+        await pilot.press("enter")
+        await until(pilot, lambda: ("confirm", "f0portrait", "f0landscap@1", None) in desk.done)
+        await sees(pilot, "pdf.orientation is portrait.")
+        await until(pilot, lambda: "to settle" not in text_of(app))
+
+
+async def test_edit_and_confirm(opened, desk):
+    async with opened(desk) as (app, pilot):
+        await pilot.press("3", "enter")
+        await until(pilot, lambda: isinstance(app.screen, SettleScreen))
+        await pilot.press("e")
+        await sees(pilot, "This value is confirmed")
+        await pilot.press(*" A4", "enter")
+        await until(pilot, lambda: ("confirm", "f0portrait", "f0landscap@1", "portrait A4") in desk.done)
+
+
+async def test_reject_needs_a_reason(opened, desk):
+    async with opened(desk) as (app, pilot):
+        await pilot.press("s")
+        await until(pilot, lambda: isinstance(app.screen, SettleScreen))
+        await pilot.press("x")
+        await sees(pilot, "The reason is kept")
+        await pilot.press("enter")
+        await sees(pilot, "It may not be empty")
+        await pilot.press(*"old", "enter")
+        await until(pilot, lambda: ("reject", "f0portrait", "old") in desk.done)
+
+
+async def test_the_message_it_was_said_in_is_one_key_away(opened, desk):
+    async with opened(desk) as (app, pilot):
+        await pilot.press("s")
+        await until(pilot, lambda: isinstance(app.screen, SettleScreen))
+        await pilot.press("m")
+        await until(pilot, lambda: app.main.history.list.current.message.id == "m0010")
+        await sees(pilot, "message 10 you says")
+
+
+async def test_a_fact_that_changed_meanwhile_is_explained(opened, desk):
+    def late(fact, expect, value=None):
+        raise VersionConflictError("the active fact is square, not landscape", "look again, then confirm")
+
+    desk.confirm = late
+    async with opened(desk) as (app, pilot):
+        await pilot.press("s")
+        await until(pilot, lambda: isinstance(app.screen, SettleScreen))
+        await pilot.press("enter")
+        await sees(pilot, "the active fact is square")
+        await sees(pilot, "look again, then confirm")
+
+
+async def test_a_settled_fact_shows_where_it_comes_from(opened, desk):
+    async with opened(desk) as (_, pilot):
+        await pilot.press("3", "G", "enter")
+        await sees(pilot, "where it comes from")
+        await pilot.press("q")

@@ -1,0 +1,87 @@
+"""Trimming by keyboard: mark, see what it saves and in what, cut, take back."""
+
+from __future__ import annotations
+
+from tests.tui import data
+from tests.tui.seeing import sees, text_of, until
+from workbench.tui.screens.trim import TrimScreen
+
+
+def refs(*ids: str) -> frozenset[str]:
+    return frozenset(f"{data.SESSION}#{id_}" for id_ in ids)
+
+
+async def test_marking_a_call_marks_its_result_and_shows_the_saving(opened, desk):
+    async with opened(desk) as (app, pilot):
+        app.main.history.reveal(f"{data.SESSION}#m0017")
+        await pilot.press("space")
+        await sees(pilot, "2 messages marked")
+        assert app.main.history.list.marks == refs("m0017", "m0018")
+        assert "2,122 → 270 tokens" in text_of(app)
+        assert "the running agent's context does not change" in text_of(app)
+
+
+async def test_a_range_leaves_guidelines_out(opened, desk):
+    rows = desk.shown.history.messages
+    from dataclasses import replace
+
+    ruled = (replace(rows[0], fate=replace(rows[0].fate, memory="guideline")), *rows[1:])
+    desk.change(history=replace(desk.shown.history, messages=ruled))
+    async with opened(desk) as (app, pilot):
+        await pilot.press("g", "v", "j", "j", "v")
+        await pilot.pause()
+        assert app.main.history.list.marks == refs("m0002", "m0003")
+        await pilot.press("g", "space")
+        await sees(pilot, "A guideline is never trimmed")
+
+
+async def test_the_suggestion_is_marked_with_one_key(opened, desk):
+    async with opened(desk) as (app, pilot):
+        await pilot.press("a")
+        await until(pilot, lambda: app.main.history.list.marks == refs("m0004", "m0005", "m0006", "m0007", "m0008"))
+        await pilot.press("escape")
+        assert not app.main.history.list.marks
+
+
+async def test_cutting_the_persons_own_words_needs_a_yes(opened, desk):
+    async with opened(desk) as (app, pilot):
+        app.main.history.reveal(f"{data.SESSION}#m0010")
+        await pilot.press("space", "t")
+        await sees(pilot, "Kept unless you type yes")
+        await pilot.press("enter", "enter")
+        await pilot.pause()
+        assert isinstance(app.screen, TrimScreen)
+        assert not [act for act in desk.done if act[0] == "drop"]
+        await pilot.press(*"yes", "enter")
+        await until(pilot, lambda: bool(desk.done) and desk.done[-1] == ("drop", ("m0010",), "", True))
+        await until(pilot, lambda: not app.main.history.list.marks)
+        await sees(pilot, "u takes it back")
+
+
+async def test_a_sentence_of_ones_own_takes_the_place(opened, desk):
+    async with opened(desk) as (app, pilot):
+        app.main.history.reveal(f"{data.SESSION}#m0003")
+        await pilot.press("t")
+        await until(pilot, lambda: isinstance(app.screen, TrimScreen))
+        await pilot.press("m", *"short", "enter")
+        await sees(pilot, "unless you type yes")
+        await pilot.press(*"yes", "enter")
+        await until(pilot, lambda: bool(desk.done) and desk.done[-1] == ("summarise", ("m0003",), "short", True))
+
+
+async def test_escape_cuts_nothing(opened, desk):
+    async with opened(desk) as (app, pilot):
+        await pilot.press("t")
+        await until(pilot, lambda: isinstance(app.screen, TrimScreen))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
+        assert not desk.done
+
+
+async def test_undo_says_what_before_it_does(opened, desk):
+    async with opened(desk) as (_, pilot):
+        await pilot.press("u")
+        await sees(pilot, "Takes back  history drop invoice-pdf")
+        assert not desk.done
+        await pilot.press("enter")
+        await until(pilot, lambda: ("undo", "ch1") in desk.done)

@@ -1,0 +1,150 @@
+"""One call of a command: its arguments, and the few things every command needs from the outside."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.cli.globals import Globals
+from workbench.cli.output import Answer, Block, Line, Output
+from workbench.errors import HumanNeededError, RefusedError, UsageError
+
+if TYPE_CHECKING:
+    from workbench.services.context import Context
+
+TEXT_LIMIT = 16 << 20
+"""Bytes that ``--file`` takes."""
+
+
+@dataclass
+class Call:
+    """What a command's function is given."""
+
+    args: Namespace
+    options: Globals
+    out: Output
+    env: Mapping[str, str]
+    cwd: Path = field(default_factory=Path.cwd)
+
+    @property
+    def tty(self) -> bool:
+        """Whether there is a terminal to ask on."""
+        return sys.stdin.isatty() and (sys.stderr.isatty() or sys.stdout.isatty())
+
+    def context(self, *, start: Path | None = None, read_only: bool = False, app: bool = False) -> Context:
+        """The workspace and who acts in it; what is wrong in the configuration is said once."""
+        from workbench.services.context import open_context
+
+        context = open_context(
+            start or self.cwd,
+            workspace=self.options.workspace,
+            as_=self.options.actor,
+            env=self.env,
+            now=self.options.now,
+            tty=self.tty,
+            app=app,
+            read_only=read_only,
+            yes=self.options.yes,
+        )
+        for warning in context.config.warnings:
+            self.out.note(f"warning: {warning}")
+        return context
+
+    def confirm(self, context: Context, what: str, shown: Sequence[Line | Block], *, typed: str = "") -> None:
+        """Ask the person on the terminal, unless ``--yes`` was given.
+
+        Args:
+            context: Who acts.
+            what: The act, as in *confirming a fact*.
+            shown: What it is about.
+            typed: The word that has to be typed out, where a mere ``y`` is too little.
+
+        Raises:
+            HumanNeededError: No person stands behind this process, or there is nothing to ask on.
+            RefusedError: The person did not agree.
+        """
+        context.require_human(what)
+        if self.options.yes:
+            return
+        if not self.tty:
+            raise HumanNeededError(
+                f"{what} asks on the terminal, and there is none", "give --yes where you have decided already"
+            )
+        for line in shown:
+            self.out.ask(line)
+        self.out.ask(f"Type {typed} to go on:" if typed else "Go on? [y/N]")
+        said = sys.stdin.readline().strip().lower()
+        if said != (typed or "y") and not (not typed and said == "yes"):
+            raise RefusedError("not confirmed; nothing was changed")
+
+    def text(self, name: str) -> str:
+        """The text of ``--file NAME``; ``-`` is standard input.
+
+        Raises:
+            UsageError: No such file, not UTF-8, or too large.
+        """
+        try:
+            data = sys.stdin.buffer.read(TEXT_LIMIT + 1) if name == "-" else self._file(name)
+        except OSError as problem:
+            raise UsageError(f"{name}: {problem.strerror}") from None
+        if len(data) > TEXT_LIMIT:
+            raise UsageError(f"{name} is larger than {TEXT_LIMIT} bytes")
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError as problem:
+            line = data.count(b"\n", 0, problem.start) + 1
+            raise UsageError(f"{name}:{line}: not UTF-8", file=name, line=line) from None
+
+    def document(self, name: str) -> Any:
+        """The JSON document of ``--file NAME``.
+
+        Raises:
+            UsageError: It is not JSON; file, line and column are named.
+        """
+        import json
+
+        text = self.text(name)
+        try:
+            return json.loads(text, object_pairs_hook=lambda pairs: _no_twins(pairs, name))
+        except json.JSONDecodeError as problem:
+            line, column = problem.lineno, problem.colno
+            raise UsageError(f"{name}:{line}:{column}: {problem.msg}", file=name, line=line, column=column) from None
+        except (RecursionError, ValueError):
+            raise UsageError(f"{name}: nested too deeply, or a number too long", file=name) from None
+
+    def _file(self, name: str) -> bytes:
+        path = self.cwd / Path(name).expanduser()
+        with open(path, "rb") as file:
+            return file.read(TEXT_LIMIT + 1)
+
+
+def _no_twins(pairs: list[tuple[str, Any]], name: str) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        twice = next(key for number, (key, _) in enumerate(pairs) if key in dict(pairs[:number]))
+        raise UsageError(f"{name}: the key {twice!r} stands twice in one object", file=name)
+    return result
+
+
+def json_or_text(value: str) -> Any:
+    """A VALUE of the command line: JSON where it is JSON, else the text itself."""
+    import json
+
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def damage(context: Context, document: dict[str, Any], lines: Sequence[Line | Block]) -> Answer:
+    """A list with what could not be read: ``damaged[]``, a line each on standard error, and exit code 6."""
+    from workbench.services.shapes import damage_json
+
+    damaged = context.workspace.load().damaged
+    document["damaged"] = [damage_json(d) for d in damaged]
+    notes = [f"damaged: {d.path}{f':{d.line}' if d.line else ''}: {d.message}" for d in damaged]
+    return Answer(document, lines, 6 if damaged else 0, notes)

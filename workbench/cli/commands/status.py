@@ -1,0 +1,67 @@
+"""``workbench status``: what a person would ask first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.cli.call import Call
+from workbench.cli.output import Answer, Line, Span, table
+from workbench.cli.spec import Command, flag
+from workbench.errors import NotBuiltError
+
+COMMANDS = (
+    Command(
+        "status",
+        "what a person would ask first",
+        "Prints the current task, who works on it, facts by lifecycle, packages, attached sessions, and what needs "
+        "you now. It writes nothing and runs nothing from the workspace.",
+        (flag("--all", help="every repository and worktree where agents worked (not built yet)"),),
+        exits=("3 there is no workspace", "6 some records cannot be read; the rest is printed"),
+        keys="workspace, task, attempts, facts{active,proposed,challenged,contested}, packages{pending,stale}, "
+        "sessions[], needs_you[], findings[], damaged[]",
+        run="status:status",
+    ),
+)
+
+
+def status(call: Call) -> Answer:
+    """The workspace in a few lines."""
+    if call.args.all:
+        raise NotBuiltError("workbench status --all is not built yet", "workbench status shows this workspace")
+    from workbench.services.status import status as look
+
+    context = call.context(read_only=True)
+    document = look(context)
+    notes = [f"damaged: {d['path']}: {d['message']}" for d in document["damaged"]]
+    return Answer(document, list(_lines(document)), 6 if document["damaged"] else 0, notes)
+
+
+def _lines(document: dict[str, Any]) -> list[Line]:
+    task = document["task"]
+    running = next((a for a in document["attempts"] if task and a["id"] == task["running"]), None)
+    where = document["branch"] or "no branch"
+    dirty = document["dirty"]
+    lines: list[Line] = [
+        ["workspace  ", document["workspace"]],
+        ["worktree   ", document["worktree"], f"  on {where}",
+         "" if dirty is None else f", {dirty} changed file{'' if dirty == 1 else 's'}"],
+    ]  # fmt: skip
+    if task is None:
+        lines.append(["task       ", "none; make one: workbench task new TITLE"])
+    else:
+        lines.append(["task       ", Span(task["slug"], "bold"), f"  {task['status']}, plan {task['plan_revision']}: ",
+                      task["title"]])  # fmt: skip
+        lines.append(["executor   ", f"{running['executor']} ({running['status']})" if running else "nobody"])
+    facts, packages = document["facts"], document["packages"]
+    lines.append(["facts      ", ", ".join(f"{count} {name}" for name, count in facts.items())])
+    lines.append(["packages   ", f"{packages['pending']} pending, {packages['stale']} of them stale"])
+    sessions = table(
+        ["session    " if not number else "           ", f"{s['agent']}:{s['id']}", f"{s['messages']} messages",
+         s["status"], s["title"] or ""]
+        for number, s in enumerate(document["sessions"])
+    )  # fmt: skip
+    lines += sessions or [["sessions   ", "none attached; see: workbench session list"]]
+    for number, need in enumerate(document["needs_you"]):
+        lines.append(["needs you  " if not number else "           ", Span(need["text"], "warn")])
+    lines += [["finding    ", text] for text in document["findings"]]
+    return lines

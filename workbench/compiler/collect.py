@@ -1,0 +1,82 @@
+"""First stage: everything that might go into the package, by strategy and mode; nothing is judged here.
+
+Agents' messages older than the newest turns are not collected: they are found by search, not
+carried along. What a person wrote is collected from the whole history.
+"""
+
+from __future__ import annotations
+
+from workbench.compiler.candidates import Candidate, SourceType
+from workbench.compiler.collect_history import collect_history
+from workbench.compiler.collect_records import collect_evidence, collect_facts, collect_notes
+from workbench.compiler.collect_task import (
+    collect_asked,
+    collect_contract,
+    collect_guidelines,
+    collect_inputs,
+    collect_role,
+    collect_state,
+    collect_worktree,
+)
+from workbench.compiler.material import Material
+from workbench.compiler.request import Request
+
+_ALWAYS: frozenset[SourceType] = frozenset(
+    {"guideline", "contract", "state", "constraint", "failure", "upstream_input", "question", "diff"}
+)
+"""What is required whatever the strategy."""
+_HISTORY: frozenset[SourceType] = frozenset({"summary", "recent_message"})
+_EVIDENCE: frozenset[SourceType] = _ALWAYS | {
+    "decision",
+    "fact",
+    "workspace_state",
+    "evidence",
+    "open_item",
+    "structure_note",
+    "note",
+    "summary",
+    "recent_message",
+}
+STRATEGY_TYPES: dict[str, frozenset[SourceType]] = {
+    "recent": _ALWAYS | {"recent_message"},
+    "summary_recent": _ALWAYS | {"decision", "structure_note", "note", "summary", "recent_message"},
+    "evidence": _EVIDENCE,
+    "evidence_role": _EVIDENCE | {"role"},
+}
+"""Source types that each strategy draws on. ``retrieved_history`` joins with the search index."""
+_WRITERS_STORY: frozenset[SourceType] = frozenset({"recent_message", "summary", "note", "structure_note"})
+"""What a reviewer is not given unless a person pins it: who reads the author's reasoning approves it."""
+
+
+def collect(material: Material, request: Request) -> list[Candidate]:
+    """Every candidate of a compile, in an order that depends on their content alone."""
+    types = STRATEGY_TYPES[request.strategy]
+    found = [
+        *collect_guidelines(material),
+        *collect_role(material),
+        *collect_contract(material),
+        *collect_state(material),
+        *collect_facts(material),
+        *collect_inputs(material),
+        *collect_worktree(material),
+        *collect_evidence(material, request.mode),
+        *collect_notes(material),
+        *collect_history(material, request),
+        *collect_asked(material, request),
+    ]
+    if request.mode == "review":
+        found = [c for c in found if c.source_type not in _WRITERS_STORY or _pinned(c, request)]
+    known: dict[tuple[int, str], Candidate] = {}
+    for candidate in found:
+        if candidate.source_type in types or _pinned(candidate, request):
+            known.setdefault(candidate.place, candidate)
+    return [known[place] for place in sorted(known)]
+
+
+def names(candidate: Candidate, chosen: frozenset[str]) -> bool:
+    """Whether a pin or toggle in ``chosen`` means this candidate: by its id, or a message's own id."""
+    return candidate.source_id in chosen or candidate.source_id.rpartition("#")[2] in chosen
+
+
+def _pinned(candidate: Candidate, request: Request) -> bool:
+    return bool(request.pins) and names(candidate, request.pins)

@@ -1,0 +1,140 @@
+"""Seventh stage: the envelope with its manifest, its content address, and the two outcomes of a compile."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from workbench.compiler import refusal
+from workbench.compiler.request import Budget
+from workbench.domain.package import Identity
+
+_RENDERED = ("tokens", "wanted")
+"""Figures of a row that are counted, not decided: no part of the content address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What became of one candidate, and why."""
+
+    id: str
+    source_type: str
+    title: str
+    tier: str
+    included: bool
+    form: str | None
+    tokens: int
+    """Of its own lines in the prompt; 0 where it is not in."""
+    wanted: int
+    """Tokens of its largest form."""
+    score: int
+    parts: Mapping[str, int]
+    reason: str | None
+
+    def as_json(self) -> dict[str, Any]:
+        """A row of the ``manifest``."""
+        return {name: getattr(self, name) for name in _ROW} | {"parts": dict(self.parts)}
+
+
+_ROW = tuple(Row.__dataclass_fields__)
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A package."""
+
+    snapshot: str
+    identity: Identity
+    tokens: int
+    tokenizer: str
+    budget: dict[str, Any]
+    manifest: tuple[Row, ...]
+    absent_sessions: tuple[str, ...]
+    prompt: str
+    envelope: dict[str, Any]
+    """The canonical content, without id and prompt."""
+    not_found: tuple[str, ...] = ()
+    """Pins and toggles that name no candidate."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of ``compile --json``."""
+        document = {
+            "status": "ok",
+            "snapshot": self.snapshot,
+            "identity": identity_json(self.identity),
+            "tokens": self.tokens,
+            "tokenizer": self.tokenizer,
+            "budget": self.budget,
+            "score_floor": self.envelope["score_floor"],
+            "language": self.envelope["language"],
+            "manifest": [row.as_json() for row in self.manifest],
+            "absent_sessions": list(self.absent_sessions),
+            "prompt": self.prompt,
+        }
+        return document | ({"not_found": list(self.not_found)} if self.not_found else {})
+
+
+@dataclass(frozen=True)
+class RequiredItem:
+    """Something that has to be carried, and who could make it shorter."""
+
+    id: str
+    source_type: str
+    title: str
+    tokens: int
+    smallest: int
+    could_shorten: str
+
+
+@dataclass(frozen=True)
+class Blocked:
+    """No package: what is required does not fit, even in its smallest forms."""
+
+    over_by: int
+    required: tuple[RequiredItem, ...]
+    budget: dict[str, Any]
+    code: str = field(default=refusal.OVERFLOW)
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of ``compile --json``."""
+        required = [msgspec.to_builtins(item) for item in self.required]
+        return {
+            "status": "blocked",
+            "code": self.code,
+            "over_by": self.over_by,
+            "required": required,
+            "budget": self.budget,
+        }
+
+
+def identity_json(identity: Identity) -> dict[str, Any]:
+    """The ``identity`` object: ``attempt`` is the one that hands over; the next is made at ``prepare``."""
+    plain: dict[str, Any] = msgspec.to_builtins(identity)
+    return {"task": plain["task"], "plan_revision": plain["plan_revision"], "attempt": plain["from_attempt"]} | plain
+
+
+def snapshot_of(content: Mapping[str, Any]) -> str:
+    """16 hex digits over the canonical content, rendered token counts left out."""
+    rows = [{k: v for k, v in row.items() if k not in _RENDERED} for row in content["manifest"]]
+    canonical = msgspec.json.encode({**content, "manifest": rows}, order="sorted")
+    return hashlib.sha256(canonical).hexdigest()[:16]
+
+
+def budget_json(budget: Budget, tokenizer: str) -> dict[str, Any]:
+    """The ``budget`` object, with the tokenizer that it is counted in."""
+    return budget.as_json() | {"tokenizer": tokenizer}
+
+
+def items_by_section(rows: Sequence[tuple[Row, Sequence[tuple[str, str]]]]) -> dict[str, list[dict[str, str]]]:
+    """What is carried, by section of the prompt: the lines of every included row."""
+    sections: dict[str, list[dict[str, str]]] = {}
+    for row, pieces in rows:
+        for section, text in pieces:
+            sections.setdefault(section, []).append(
+                {"id": row.id, "source_type": row.source_type, "form": row.form or "", "text": text}
+            )
+    return sections

@@ -1,0 +1,274 @@
+"""Sixth stage: what goes in, and in which form.
+
+Required items first. High and optional ones are merged into one order that does not depend on the
+budget, and the longest prefix of it that fits in smallest forms is taken; so a larger budget never
+loses an item. Then forms are enlarged in rank order while there is room.
+
+Costs are sums over pieces, headings and common lines, which bound the exact count of the prompt
+from above (see :mod:`.layout`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from workbench.compiler.candidates import TIER_ORDER, Tier
+from workbench.compiler.frame import SHORT_BELOW, SNAPSHOT_TOKENS, Filled, Frame
+from workbench.compiler.layout import SECTIONS, Form, Group
+from workbench.compiler.qualify import Judged
+from workbench.compiler.rank import Score
+from workbench.domain.times import instant
+from workbench.tokens import Counter as TokenCounter
+
+
+class TokenCache:
+    """Counts of texts, each counted once."""
+
+    def __init__(self, counter: TokenCounter) -> None:
+        self.counter = counter
+        self._known: dict[str, int] = {}
+
+    def learn(self, texts: Iterable[str]) -> None:
+        """Count many texts at once."""
+        new = list(dict.fromkeys(text for text in texts if text not in self._known))
+        self._known.update(zip(new, self.counter.count_all(new), strict=True))
+
+    def count(self, text: str) -> int:
+        """Tokens of ``text``."""
+        known = self._known.get(text)
+        if known is None:
+            known = self._known[text] = self.counter.count(text)
+        return known
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A qualified candidate, ready to be packed."""
+
+    judged: Judged
+    tier: Tier
+    score: Score
+    forms: tuple[Form, ...]
+    """Smallest first."""
+    tokens: tuple[int, ...]
+    """Of each form's own lines, what the long prompt repeats included."""
+
+    @property
+    def place(self) -> tuple[int, str]:
+        """Identifies it."""
+        return self.judged.candidate.place
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Items that are taken together or not at all."""
+
+    items: tuple[Item, ...]
+    tier: Tier
+    cost: int
+    """Tokens of the smallest forms."""
+
+
+@dataclass(frozen=True)
+class Packing:
+    """The outcome: which form of each item is carried."""
+
+    chosen: Mapping[tuple[int, str], int]
+    """Index of the form, by the item's place."""
+    long: bool
+    """Whether the fixed text has its long form."""
+    bound: int
+    """Tokens, by the sum of the pieces."""
+
+
+def units_of(items: Iterable[Item]) -> list[Unit]:
+    """Items joined to units, in rank order: required, high, optional, each by falling score."""
+    groups: dict[str, list[Item]] = {}
+    for item in items:
+        groups.setdefault(item.judged.unit, []).append(item)
+    keyed = []
+    for members in groups.values():
+        members.sort(key=lambda i: (i.judged.touches is not None, i.place))
+        tier = min((i.tier for i in members), key=TIER_ORDER.__getitem__)
+        keyed.append((_rank_key(members, tier), Unit(tuple(members), tier, sum(i.tokens[0] for i in members))))
+    keyed.sort(key=lambda pair: pair[0])
+    return [unit for _, unit in keyed]
+
+
+def _rank_key(members: Sequence[Item], tier: Tier) -> tuple[object, ...]:
+    best = max(item.score.total for item in members)
+    newest = max(instant(item.judged.candidate.observed_at).timestamp() for item in members)
+    # What touches a fact has that fact's score and comes right after it.
+    follows = all(item.judged.touches is not None for item in members)
+    return TIER_ORDER[tier], -best, follows, -newest, sum(i.tokens[0] for i in members), members[0].place
+
+
+def merged(high: Sequence[Unit], optional: Sequence[Unit]) -> list[Unit]:
+    """One order of both: from high while its running total is at most 60% of the total, else from optional."""
+    order: list[Unit] = []
+    of_high = of_optional = at_high = at_optional = 0
+    while at_high < len(high) or at_optional < len(optional):
+        wants_high = 5 * of_high <= 3 * (of_high + of_optional)
+        if at_optional >= len(optional) or (wants_high and at_high < len(high)):
+            order.append(high[at_high])
+            of_high += high[at_high].cost
+            at_high += 1
+        else:
+            order.append(optional[at_optional])
+            of_optional += optional[at_optional].cost
+            at_optional += 1
+    return order
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the cost of a prompt depends on besides its items."""
+
+    frame: Frame
+    cache: TokenCache
+    fence: str
+    slots: Mapping[str, int]
+    """Tokens of the state's plain lines, which open items replace."""
+    possible: frozenset[str]
+    """Sections that some item would fill."""
+
+
+class Ledger:
+    """The running cost of a prompt: pieces, common lines once each, and the fixed text for what is filled."""
+
+    def __init__(self, setting: Setting, *, long: bool) -> None:
+        self._setting = setting
+        self._cache = setting.cache
+        self.long = long
+        self._tokens = 0
+        self._groups: Counter[str] = Counter()
+        self._sections: Counter[str] = Counter()
+        self._fixed: dict[int, int] = {}
+        self._present = 0
+
+    def add(self, form: Form, *, replaces: bool = False) -> None:
+        """Count a form in; one that replaces a line of another item counts the difference."""
+        for piece in form.pieces:
+            if piece.long_only and not self.long:
+                continue
+            self._tokens += self._cache.count(piece.text) - (self._setting.slots[piece.slot] if replaces else 0)
+            self._count_section(piece.section, 1)
+            for group in piece.groups:
+                if not self._groups[group.key]:
+                    self._tokens += self._line(group)
+                self._groups[group.key] += 1
+
+    def remove(self, form: Form, *, replaces: bool = False) -> None:
+        """Take a form out again."""
+        for piece in form.pieces:
+            if piece.long_only and not self.long:
+                continue
+            self._tokens -= self._cache.count(piece.text) - (self._setting.slots[piece.slot] if replaces else 0)
+            self._count_section(piece.section, -1)
+            for group in piece.groups:
+                self._groups[group.key] -= 1
+                if not self._groups[group.key]:
+                    self._tokens -= self._line(group)
+
+    def _count_section(self, section: str, change: int) -> None:
+        self._sections[section] += change
+        bit = 1 << SECTIONS.index(section)
+        self._present = self._present | bit if self._sections[section] else self._present & ~bit
+
+    def _line(self, group: Group) -> int:
+        fence = self._setting.fence
+        closing = group.closing(fence)
+        return self._cache.count(group.opening(fence)) + (self._cache.count(closing) if closing else 0)
+
+    @property
+    def total(self) -> int:
+        """Tokens of the prompt, the snapshot id counted as sixteen."""
+        fixed = self._fixed.get(self._present)
+        if fixed is None:
+            filled = Filled([s for s in SECTIONS if self._sections[s]], self._setting.possible)
+            fixed = sum(self._cache.count(line) for line in self._setting.frame.text(filled, long=self.long))
+            self._fixed[self._present] = fixed
+        return self._tokens + fixed + SNAPSHOT_TOKENS
+
+
+class Packer:
+    """Packs the units of one compile into any budget."""
+
+    def __init__(
+        self, units: Sequence[Unit], frame: Frame, cache: TokenCache, fence: str, slots: Mapping[str, int]
+    ) -> None:
+        forms = (form for unit in units for item in unit.items for form in item.forms)
+        self.possible = frozenset(piece.section for form in forms for piece in form.pieces)
+        self._setting = Setting(frame, cache, fence, slots, self.possible)
+        self.required = [unit for unit in units if unit.tier == "required"]
+        high = [unit for unit in units if unit.tier == "high"]
+        self.order = merged(high, [unit for unit in units if unit.tier == "optional"])
+
+    def _ledger(self, units: Iterable[Unit], *, long: bool) -> Ledger:
+        ledger = Ledger(self._setting, long=long)
+        for unit in units:
+            self._take(ledger, unit)
+        return ledger
+
+    def _take(self, ledger: Ledger, unit: Unit) -> None:
+        for item in unit.items:
+            ledger.add(item.forms[0], replaces=replaces(item))
+
+    def minimum(self) -> Packing:
+        """The required items alone, in smallest forms and with the short fixed text."""
+        return self._packing(self.required, self._ledger(self.required, long=False), {})
+
+    def pack(self, budget: int) -> Packing:
+        """The best packing for ``budget``, which :meth:`minimum` is known to fit."""
+        ledger = self._ledger(self.required, long=False)
+        room = budget - self._reserved(ledger.total, budget)
+        taken: list[Unit] = []
+        for unit in self.order:
+            self._take(ledger, unit)
+            if ledger.total > room:
+                break
+            taken.append(unit)
+        return self.enlarged(taken, budget)
+
+    def _reserved(self, shortest: int, budget: int) -> int:
+        """Room kept for the long fixed text: none below its threshold, then growing no faster than the budget."""
+        if budget < SHORT_BELOW:
+            return 0
+        longest = self._ledger(self.required, long=True).total
+        return min(max(0, longest - shortest), budget - SHORT_BELOW)
+
+    def enlarged(self, taken: Sequence[Unit], budget: int) -> Packing:
+        """The units ``taken`` with the long fixed text and larger forms as far as there is room."""
+        units = [*self.required, *taken]
+        ledger = self._ledger(units, long=True)
+        if budget < SHORT_BELOW or ledger.total > budget:
+            ledger = self._ledger(units, long=False)
+        chosen: dict[tuple[int, str], int] = {}
+        for unit in sorted(units, key=lambda u: TIER_ORDER[u.tier]):
+            for item in unit.items:
+                chosen[item.place] = self._grow(ledger, item, budget)
+        return self._packing(units, ledger, chosen)
+
+    @staticmethod
+    def _grow(ledger: Ledger, item: Item, budget: int) -> int:
+        smallest = item.forms[0]
+        for number in range(len(item.forms) - 1, 0, -1):
+            ledger.remove(smallest, replaces=replaces(item))
+            ledger.add(item.forms[number], replaces=replaces(item))
+            if ledger.total <= budget:
+                return number
+            ledger.remove(item.forms[number], replaces=replaces(item))
+            ledger.add(smallest, replaces=replaces(item))
+        return 0
+
+    @staticmethod
+    def _packing(units: Iterable[Unit], ledger: Ledger, chosen: Mapping[tuple[int, str], int]) -> Packing:
+        forms = {item.place: chosen.get(item.place, 0) for unit in units for item in unit.items}
+        return Packing(forms, ledger.long, ledger.total)
+
+
+def replaces(item: Item) -> bool:
+    """Whether its line takes the place of the plain line that the state carries for it."""
+    return item.judged.candidate.source_type == "open_item"

@@ -1,0 +1,160 @@
+"""Fourth stage: scores. They add up, they set priorities, and they are no probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from workbench.compiler import bm25
+from workbench.compiler.acceptance import contract_command, open_failures
+from workbench.compiler.candidates import Candidate
+from workbench.compiler.collect_history import Placed, own_words
+from workbench.compiler.collect_records import evidence_text
+from workbench.compiler.collect_task import Input, Variable, direct_dependencies, open_items
+from workbench.compiler.material import EvidenceItem, Material
+from workbench.compiler.qualify import Judged
+from workbench.domain.fact import WORKSPACE
+from workbench.domain.times import instant
+
+SCORE_FLOOR = 5
+"""Optional items that score less match nothing and are among the oldest of their kind: left out whatever the room."""
+
+NAMED, OF_THE_TASK, UPSTREAM, FAILURE, TARGET_PATH, KEPT = 1000, 900, 800, 780, 650, 500
+TRUST_POINTS = {"authoritative": 60, "verified": 30, "reported": 0}
+RECENCY = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A score and what it is made of."""
+
+    total: int
+    parts: Mapping[str, int]
+
+    def pinned(self) -> Score:
+        """The score of something that a person names in the request."""
+        if "named" in self.parts:
+            return self
+        return Score(self.total + NAMED, {"named": NAMED, **self.parts})
+
+
+NOTHING = Score(0, {})
+
+
+class Ranker:
+    """Scores the qualified candidates of one compile."""
+
+    def __init__(self, material: Material) -> None:
+        self.material = material
+        self._dependencies = direct_dependencies(material)
+        self._targets = tuple(t for t in material.task.contract.targets if len(t.strip("./*")) > 1)
+        failures = open_failures(material)
+        self._failed = failures[0].evidence.id if failures else None
+        self._failed_files = {f.path for f in failures[0].evidence.files} if failures else set()
+        said = evidence_text(failures[0].evidence) if failures else ""
+        pending = [item.text for item in open_items(material.task)]
+        contract = material.task.contract
+        self._query = "\n".join([contract.objective or material.task.title, *pending, material.mask(said)])
+
+    def scores(self, judged: Sequence[Judged]) -> dict[tuple[int, str], Score]:
+        """The score of every qualified candidate, by its place; those that touch a fact take that fact's."""
+        qualified = [j for j in judged if j.refusal is None]
+        matches = bm25.scores(self._query, [j.candidate.body for j in qualified])
+        recency = _recency(j.candidate for j in qualified)
+        found: dict[tuple[int, str], Score] = {}
+        facts: dict[str, Score] = {}
+        for one, match in zip(qualified, matches, strict=True):
+            candidate = one.candidate
+            parts = self._parts(one) | {
+                "match": match,
+                "trust": TRUST_POINTS[candidate.trust],
+                "recency": recency[candidate.place],
+            }
+            parts = {name: points for name, points in parts.items() if points}
+            found[candidate.place] = Score(sum(parts.values()), parts)
+            facts[candidate.source_id] = found[candidate.place]
+        for one in qualified:
+            if one.touches is not None and one.touches in facts:
+                found[one.candidate.place] = facts[one.touches]
+        return found
+
+    def _parts(self, judged: Judged) -> dict[str, int]:
+        candidate = judged.candidate
+        return {
+            "named": NAMED if self._named(judged) else 0,
+            "of_the_task": OF_THE_TASK if candidate.task_id == self.material.task.id else 0,
+            "upstream": UPSTREAM if self._upstream(candidate) else 0,
+            "failure": FAILURE if self._of_failure(candidate) else 0,
+            "target_path": TARGET_PATH if self._touches_target(candidate) else 0,
+            "kept": KEPT if _kept(candidate) else 0,
+        }
+
+    def _named(self, judged: Judged) -> bool:
+        candidate, record = judged.candidate, judged.candidate.record
+        if judged.pinned or candidate.source_type in ("contract", "question", "diff"):
+            return True
+        if isinstance(record, Input):
+            return record.named
+        if isinstance(record, Variable):
+            return record.name in self.material.task.contract.variables
+        if isinstance(record, EvidenceItem) and record.evidence.task == self.material.task.id:
+            return record.evidence.item is not None or contract_command(self.material, record.evidence) is not None
+        return False
+
+    def _upstream(self, candidate: Candidate) -> bool:
+        if candidate.task_id is None or candidate.task_id == WORKSPACE:
+            return False
+        return candidate.task_id in self._dependencies and candidate.source_type == "upstream_input"
+
+    def _of_failure(self, candidate: Candidate) -> bool:
+        if candidate.source_type == "failure":
+            return True
+        if candidate.source_type != "evidence" or not self._failed_files:
+            return False
+        return not self._failed_files.isdisjoint(candidate.paths)
+
+    def _touches_target(self, candidate: Candidate) -> bool:
+        if not self._targets:
+            return False
+        if any(_beneath(path, target) for path in candidate.paths for target in self._targets):
+            return True
+        return candidate.source_type != "contract" and any(target in candidate.body for target in self._targets)
+
+
+def _beneath(path: str, target: str) -> bool:
+    folder = target.split("*", 1)[0].rstrip("/")
+    return path == folder or path.startswith(folder + "/") or ("*" in target and path.startswith(folder))
+
+
+def _kept(candidate: Candidate) -> bool:
+    """A person looked at it while trimming and let it stay."""
+    placed = candidate.record
+    if not isinstance(placed, Placed):
+        return False
+    fate = placed.item.fate
+    restored = fate.disposition == "kept" and fate.trim is not None and fate.trim.by.startswith("human:")
+    return fate.pinned or restored
+
+
+def _recency(candidates: Iterable[Candidate]) -> dict[tuple[int, str], int]:
+    """Points by age within each kind: the newest 40, the oldest 0, what has no date 0."""
+    kinds: dict[str, list[tuple[float, tuple[int, str]]]] = {}
+    points: dict[tuple[int, str], int] = {}
+    for candidate in candidates:
+        moment = instant(candidate.observed_at).timestamp()
+        points[candidate.place] = 0
+        if moment:
+            kinds.setdefault(_kind(candidate), []).append((moment, candidate.place))
+    for members in kinds.values():
+        moments = sorted({moment for moment, _ in members})
+        step = {moment: place for place, moment in enumerate(moments)}
+        for moment, place in members:
+            points[place] = RECENCY if len(moments) == 1 else round(RECENCY * step[moment] / (len(moments) - 1))
+    return points
+
+
+def _kind(candidate: Candidate) -> str:
+    placed = candidate.record
+    if isinstance(placed, Placed) and own_words(placed.item.message):
+        return f"{candidate.source_type}:own_words"
+    return candidate.source_type

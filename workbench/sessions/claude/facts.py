@@ -1,0 +1,117 @@
+"""What the records say of the session as a whole: names, folders, times, titles."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from workbench.sessions.claude.records import Line
+from workbench.sessions.claude.state import State
+from workbench.sessions.model import SessionInfo
+
+_COMMAND = re.compile(r"<command-name>(.*?)</command-name>", re.DOTALL)
+_TITLE_LIMIT = 120
+
+
+def title_from(text: str) -> str:
+    """A message as a title: one line, cut at a length that fits a list."""
+    line = " ".join(text[: _TITLE_LIMIT * 4].split())
+    return line if len(line) <= _TITLE_LIMIT else line[: _TITLE_LIMIT - 1] + "\u2026"
+
+
+class Facts:
+    """Collected record by record; the last word counts, except for the beginning."""
+
+    def __init__(self) -> None:
+        self._cwds: dict[str, None] = {}
+        self._branch: str | None = None
+        self._version: str | None = None
+        self._session: str | None = None
+        self._parent: str | None = None
+        self._started: str | None = None
+        self._updated: str | None = None
+        self._custom_title = ""
+        self._ai_title = ""
+        self._summaries: list[tuple[str, str]] = []
+
+    def note(self, line: Line, state: State) -> None:
+        """Take what any record carries."""
+        at = line.timestamp
+        if type(at) is str and (self._updated is None or at > self._updated):
+            self._updated = at
+            if self._started is None:
+                self._started = at
+        cwd = line.cwd
+        if cwd != state.cwd and type(cwd) is str:
+            state.cwd = cwd
+            self._cwds.setdefault(cwd)
+        branch = line.git_branch
+        if branch != state.branch and type(branch) is str:
+            state.branch = self._branch = branch
+        if line.version != self._version and type(line.version) is str:
+            self._version = line.version
+        if line.session_id != self._session and type(line.session_id) is str:
+            self._named(line, state)
+
+    def _named(self, line: Line, state: State) -> None:
+        """A session id: the first one names a file whose own name does not, and a sub-agent's names its parent."""
+        self._session = line.session_id
+        if self._parent is None:
+            self._parent = line.session_id
+        hints = state.hints
+        if not hints.fixed:
+            state.stale = state.stale or (bool(state.messages) and hints.session != line.session_id)
+            state.hints = replace(hints, session=line.session_id, fixed=True)
+            state.session = f"claude:{line.session_id}"
+
+    def titled(self, line: Line) -> None:
+        """Take a title."""
+        if type(line.custom_title) is str and line.custom_title:
+            self._custom_title = line.custom_title
+        if type(line.ai_title) is str and line.ai_title:
+            self._ai_title = line.ai_title
+        if type(line.summary) is str and line.summary:
+            self._summaries.append((line.leaf_uuid if type(line.leaf_uuid) is str else "", line.summary))
+
+    def info(self, path: Path, state: State) -> SessionInfo:
+        """The session, without the counts of its lines."""
+        cwds = tuple(self._cwds)
+        last = state.last_request
+        models = (message.model for message in reversed(state.messages) if message.model)
+        return SessionInfo(
+            agent="claude",
+            id=state.hints.session,
+            path=path,
+            title=self._title(state),
+            cwd=cwds[0] if cwds else None,
+            cwds=cwds,
+            branch=self._branch,
+            model=next(models, None),
+            started_at=self._started,
+            updated_at=self._updated,
+            version=self._version,
+            parent=self._parent if self._parent != state.hints.session and state.hints.main is False else None,
+            forked_from=state.origin_session,
+            usage=state.total(),
+            last_context=last.usage.context if last is not None and last.usage is not None else None,
+            plan=state.plan,
+            open_calls=tuple(state.open),
+        )
+
+    def _title(self, state: State) -> str:
+        if self._custom_title or self._ai_title:
+            return title_from(self._custom_title or self._ai_title)
+        # Summaries of other conversations stand in a file as well: theirs name a record that is not here.
+        for leaf, summary in reversed(self._summaries):
+            if leaf in state.tree.index or not len(state.tree):
+                return title_from(summary)
+        prompts = [message for message in state.messages if message.role == "user" and not message.hidden]
+        for message in prompts:
+            if message.kind == "message" and message.origin in ("human", "agent"):
+                return title_from(message.text)
+        for message in prompts:
+            if message.kind == "message" or message.text.startswith("<command-"):
+                named = _COMMAND.search(message.text)
+                return title_from(named[1] if named else message.text)
+        return ""

@@ -1,0 +1,158 @@
+"""What a tool result says happened: status, exit code, file changes. What it does not say is unknown."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+from workbench.domain.message import BODY_LIMIT, FileChange, ResultStatus, ToolKind, ToolResult
+from workbench.sessions.claude.records import Block, Other, Twin, text_of
+
+_EXIT = re.compile(r"(?:Error: )?Exit code (-?\d{1,10})\b")
+_DENIED = (
+    "The user doesn't want to proceed with this tool use",
+    "The user doesn't want to take this action right now",
+    "User rejected",
+    "Permission to use ",
+    "Permission for this action has been denied",
+    "Claude requested permissions to ",
+)
+_INTERRUPTED = "[Request interrupted by user"
+_PERSISTED = "<persisted-output>"
+_RUNNING = ("running", "async_launched", "pending", "in_progress")
+
+_NO_TWIN = Twin()
+ExitFrom = Literal["field", "text", "none"]
+
+
+def result_text(content: Any) -> str:
+    """The text of a result's content, whatever its shape; pictures and documents as one line each."""
+    if isinstance(content, str):
+        return content
+    if content is None:
+        return ""
+    if not isinstance(content, list):
+        return text_of(content)
+    return "\n".join(_part(part) for part in content)
+
+
+def _part(part: Any) -> str:
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, dict):
+        return text_of(part)
+    if isinstance(text := part.get("text"), str):
+        return text
+    if part.get("type") == "tool_reference":
+        return f"[tool {part.get('tool_name', '')}]"
+    return picture(part.get("type"), part.get("source"))
+
+
+def picture(kind: Any, source: Any) -> str:
+    """One line in place of an image or document: its type and how large it is."""
+    source = source if isinstance(source, dict) else {}
+    data = source.get("data")
+    where = f"{len(data) * 3 // 4} bytes" if isinstance(data, str) else source.get("url", "")
+    return "[" + " ".join(str(word) for word in (kind or "unknown", source.get("media_type", ""), where) if word) + "]"
+
+
+def outcome(block: Block, text: str, twin: Twin | Other, kind: ToolKind | None, denial: Any) -> ToolResult:
+    """The result of one call.
+
+    Args:
+        block: The ``tool_result`` block.
+        text: Its text.
+        twin: The structured twin beside the message; only where the record holds this one result.
+        kind: The kind of the call; None where the call is not in the file.
+        denial: The record's own word for a refusal.
+    """
+    status, code, source = _status(block, text, twin, kind, denial)
+    fields = twin if type(twin) is Twin else _NO_TWIN
+    return ToolResult(
+        call_id=block.tool_use_id if type(block.tool_use_id) is str else "",
+        status=status if kind is not None else "orphan",
+        exit_code=code,
+        exit_from=source,
+        truncated=fields.truncated is True or type(fields.persisted_output_path) is str or text.startswith(_PERSISTED),
+        changes=_changes(fields) if fields.file_path is not None else (),
+        duration=None if fields is _NO_TWIN else _duration(fields),
+    )
+
+
+def _status(
+    block: Block, text: str, twin: Twin | Other, kind: ToolKind | None, denial: Any
+) -> tuple[ResultStatus, int | None, ExitFrom]:
+    if block.is_error is True:
+        return _error(text, twin, kind, denial)
+    if isinstance(twin, Twin):
+        if twin.interrupted is True:
+            return "interrupted", None, "none"
+        if twin.background_task_id or twin.is_async is True or twin.status in _RUNNING:
+            return "running", None, "none"
+        code = _exit_field(twin)
+        if code is not None:
+            return ("ok" if code == 0 else "failed"), code, "field"
+        if kind == "execute" or (kind is None and twin.interrupted is False):
+            # The program reports every other exit as an error or with an interpretation of the code,
+            # so an uninterrupted, finished command without either ended with 0.
+            if twin.interrupted is False and not twin.return_code_interpretation:
+                return "ok", 0, "field"
+            return "unknown", None, "none"
+    elif kind == "execute":
+        return "unknown", None, "none"
+    return "ok", None, "none"
+
+
+def _error(
+    text: str, twin: Twin | Other, kind: ToolKind | None, denial: Any
+) -> tuple[ResultStatus, int | None, ExitFrom]:
+    if (
+        denial
+        or text.startswith(_DENIED)
+        or (isinstance(twin, str) and twin.removeprefix("Error: ").startswith(_DENIED))
+    ):
+        return "denied", None, "none"
+    if text.startswith(_INTERRUPTED) or (isinstance(twin, Twin) and twin.interrupted is True):
+        return "interrupted", None, "none"
+    found = _EXIT.match(text) if kind in ("execute", None) else None
+    return ("failed", int(found[1]), "text") if found else ("failed", None, "none")
+
+
+def _exit_field(twin: Twin) -> int | None:
+    task = twin.task if isinstance(twin.task, dict) else {}
+    for value in (twin.exit_code, task.get("exitCode")):
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+    return None
+
+
+def _duration(twin: Twin) -> float | None:
+    for value in (twin.duration_ms, twin.total_duration_ms):
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return value / 1000
+    return None
+
+
+def _changes(twin: Twin) -> tuple[FileChange, ...]:
+    """The file that an edit or write changed; a read has a path of its own elsewhere and none here."""
+    if not isinstance(twin.file_path, str) or not isinstance(twin.structured_patch, list):
+        return ()
+    if twin.type == "create":
+        content = twin.content if isinstance(twin.content, str) else None
+        lines = None if content is None else content.count("\n") + (content[-1:] not in ("", "\n"))
+        return (FileChange(path=twin.file_path, op="create", added=lines, removed=0),)
+    rows: list[str] = []
+    added = removed = 0
+    for hunk in twin.structured_patch:
+        if not isinstance(hunk, dict) or not isinstance(hunk.get("lines"), list):
+            return (FileChange(path=twin.file_path),)
+        rows.append(
+            f"@@ -{hunk.get('oldStart')},{hunk.get('oldLines')} +{hunk.get('newStart')},{hunk.get('newLines')} @@"
+        )
+        for line in hunk["lines"]:
+            if isinstance(line, str):
+                rows.append(line)
+                added += line.startswith("+")
+                removed += line.startswith("-")
+    diff = "\n".join(rows)[:BODY_LIMIT]
+    return (FileChange(path=twin.file_path, added=added, removed=removed, diff=diff or None),)

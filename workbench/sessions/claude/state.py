@@ -1,0 +1,330 @@
+"""What has been read of one Claude Code session so far, and how a record's messages come to be in it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import msgspec
+from msgspec.structs import force_setattr as complete
+
+from workbench.domain.message import (
+    BODY_LIMIT,
+    Message,
+    MessageKind,
+    Origin,
+    PlanItem,
+    RawRef,
+    ToolCall,
+    ToolKind,
+    ToolResult,
+    Usage,
+)
+from workbench.sessions.claude.records import Body, Line, Tokens
+from workbench.sessions.claude.tree import PROMPT, ROOT, SIDE, Tree
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True)
+class Hints:
+    """What must be known before the first message is made."""
+
+    session: str
+    fixed: bool
+    """Whether the id is certain: named by the file, or read from a record."""
+    main: bool | None = None
+    """Whether the file is a main conversation; None while nothing was said, False for a sub-agent's own file."""
+
+
+class Group(msgspec.Struct, gc=False):
+    """The lines of one answer of the model: one request, however many lines the file gives it."""
+
+    key: str
+    turn: int
+    node: int = ROOT
+    """Its last line."""
+    ordinal: int = 0
+    """Messages made of it, for lines without an id of their own."""
+    carrier: int = ROOT
+    """Place of the message that carries the usage."""
+    usage: Usage | None = None
+
+
+class State:
+    """The growing list of messages with everything that later records are related to.
+
+    The fields of the record in hand are set by :meth:`enter` and used by :meth:`emit`.
+    """
+
+    def __init__(self, hints: Hints, limit: int = BODY_LIMIT) -> None:
+        self.hints = hints
+        self.limit = limit
+        self.stale = False
+        self.session = f"claude:{hints.session}"
+        self.messages: list[Message] = []
+        self.changed = 0
+        self.tree = Tree()
+        self.groups: dict[str, Group] = {}
+        self.calls: dict[str, int] = {}
+        """Call id to node."""
+        self.open: dict[str, None] = {}
+        """Calls without a result, in order."""
+        self.early: dict[str, tuple[int, Callable[[ToolKind], ToolResult]]] = {}
+        """Results that came before their call: place of the message, and how to judge it once the kind is known."""
+        self.plan: tuple[PlanItem, ...] = ()
+        self.turn = 0
+        self.last_request: Group | None = None
+        self.tails: dict[str, int] = {}
+        """Last record of a stretch that a compaction kept, to the boundary it now hangs on."""
+        self.boundary = ROOT
+        self._occurrences: dict[str, int] = {}
+        # The record in hand.
+        self.node = ROOT
+        self.side = False
+        self.base: str | None = None
+        self.at: str | None = None
+        self.parent: str | None = None
+        self.cwd: str | None = None
+        self.branch: str | None = None
+        self.raw_type = ""
+        self.start = self.end = self.block = 0
+        self.origin_session: str | None = None
+        self.suffix = ""
+
+    def enter(self, line: Line, role: int, start: int, end: int, link: int = ROOT) -> None:
+        """Take up a record: give it its node, and set what its messages have in common."""
+        tree = self.tree
+        uuid: str | None = line.uuid if type(line.uuid) is str else None
+        parent = tree.index.get(line.parent_uuid, ROOT) if type(line.parent_uuid) is str else ROOT
+        self.side = line.is_sidechain is True
+        if self.side is self.hints.main or self.hints.main is None:
+            self._kind_of_file()
+        if self.side:
+            role = SIDE
+        elif parent == ROOT or parent != tree.leaf or line.is_compact_summary is True:
+            parent = self._parent(line, role, parent)
+        else:
+            tree.chained = True
+        self.node = tree.add(None if self.suffix else uuid, parent, role, len(self.messages), link)
+        self.base = uuid
+        if line.forked_from is not None:
+            self._forked(line.forked_from)
+        self.at = line.timestamp if type(line.timestamp) is str else None
+        self.parent = tree.names[parent] if parent >= 0 else None
+        self.raw_type = line.type
+        self.start = start
+        self.end = end
+        self.block = 0
+
+    def leave(self) -> bool:
+        """Put down the record in hand; returns whether it made messages."""
+        if not self.block:
+            self.tree.nameless(self.node)
+            return False
+        if self.base is not self.tree.names[self.node] or self.suffix:
+            self.tree.names[self.node] = self.messages[-self.block].id
+        return True
+
+    def _kind_of_file(self) -> None:
+        """Settle whether this is a main conversation; until one is seen, a sub-agent's records are the file's own."""
+        main = self.hints.main
+        if self.side:
+            if main is None:
+                self.hints = replace(self.hints, main=False)
+            if main is not True:
+                self.side = False
+            return
+        # A sub-agent's record came first, so everything before was read as if this were its own file.
+        self.stale = self.stale or main is False
+        self.hints = replace(self.hints, main=True)
+
+    def _forked(self, origin: Any) -> None:
+        """A record copied from another session keeps the id it had there."""
+        if isinstance(origin, dict):
+            if isinstance(origin.get("messageUuid"), str):
+                self.base = origin["messageUuid"]
+            if self.origin_session is None and isinstance(origin.get("sessionId"), str):
+                self.origin_session = origin["sessionId"]
+
+    def _parent(self, line: Line, role: int, found: int) -> int:
+        """The node that a record hangs on, where that is not simply the one before."""
+        tree = self.tree
+        uuid = line.parent_uuid
+        if line.type == "system" and line.subtype == "compact_boundary":
+            return ROOT
+        if type(uuid) is str:
+            if uuid in self.tails:
+                return max(self.tails[uuid], tree.leaf)
+            if found != ROOT:
+                tree.chained = True
+                return self._after_compaction(line, tree.main(found))
+        elif uuid is None and role == PROMPT and tree.chained:
+            return self._after_compaction(line, ROOT)
+        # The parent was never written, as happens often: what was written before stands in for it.
+        return self._after_compaction(line, tree.newest)
+
+    def _after_compaction(self, line: Line, parent: int) -> int:
+        """A summary hangs on its boundary; without one it begins the context anew itself."""
+        if line.is_compact_summary is not True:
+            return parent
+        return max(parent, self.boundary) if self.boundary >= 0 else ROOT
+
+    def emit(
+        self,
+        kind: MessageKind,
+        role: Role,
+        origin: Origin,
+        text: str,
+        hidden: bool = False,
+        turn: int | None = None,
+        model: str | None = None,
+        call: ToolCall | None = None,
+        result: ToolResult | None = None,
+        plan: tuple[PlanItem, ...] = (),
+        usage: Usage | None = None,
+    ) -> None:
+        """Append one message of the record in hand."""
+        size = len(text)
+        messages = self.messages
+        block = self.block
+        identity = self.base
+        if identity is None:
+            identity = self._hashed(kind, role, text)
+        elif block or self.suffix:
+            identity = f"{identity}{self.suffix}:{block}" if block else identity + self.suffix
+        # The interpreter passes at most fifteen named arguments the quick way; the rarer fields follow below.
+        message = Message(
+            id=identity,
+            session=self.session,
+            seq=len(messages),
+            kind=kind,
+            role=role,
+            origin=origin,
+            text=text if size <= self.limit else text[: self.limit],
+            size=size,
+            at=self.at,
+            parent=self.parent,
+            turn=self.turn if turn is None else turn,
+            cwd=self.cwd,
+            branch=self.branch,
+            raw_type=self.raw_type,
+            raw=RawRef(start=self.start, end=self.end, block=block),
+        )
+        if self.side:
+            complete(message, "in_context", False)
+        if hidden:
+            complete(message, "hidden", True)
+        if model is not None:
+            complete(message, "model", model)
+        if call is not None:
+            complete(message, "call", call)
+        if result is not None:
+            complete(message, "result", result)
+        if plan:
+            complete(message, "plan", plan)
+        if usage is not None:
+            complete(message, "usage", usage)
+        messages.append(message)
+        self.block = block + 1
+
+    def _hashed(self, kind: str, role: str, text: str) -> str:
+        """An id for a record that has none: by session, content and occurrence, never by position."""
+        seed = "\0".join((self.origin_session or self.hints.session, self.raw_type, role, kind, text))
+        digest = hashlib.sha256(seed.encode("utf-8", "replace")).hexdigest()[:20]
+        count = self._occurrences.get(digest, 0) + 1
+        self._occurrences[digest] = count
+        return digest if count == 1 else f"{digest}:{count}"
+
+    def replace_at(self, place: int, **changes: Any) -> None:
+        """Change a message that is in the list already."""
+        self.messages[place] = self.messages[place].with_(**changes)
+        self.changed += 1
+
+    def group(self, line: Line, body: Body) -> Group:
+        """The answer that an ``assistant`` record belongs to; a new one counts up the turns."""
+        key = body.id if type(body.id) is str else line.request_id if type(line.request_id) is str else line.uuid
+        if type(key) is not str:
+            key = f"\0{len(self.groups)}"
+        group = self.groups.get(key)
+        if group is None:
+            if line.is_sidechain is not True or self.hints.main is not True:
+                self.turn += 1
+            group = self.groups[key] = Group(key, self.turn)
+        return group
+
+    def use(self, group: Group, tokens: Tokens) -> None:
+        """Count a request once, with the largest figures that any of its lines gives."""
+        old = group.usage
+        fresh = tokens.input_tokens
+        read = tokens.cache_read_input_tokens
+        write = tokens.cache_creation_input_tokens
+        output = tokens.output_tokens
+        if old is not None:
+            if output == old.output and fresh == old.input and read == old.cache_read and write == old.cache_write:
+                return
+            fresh, read = max(_count(fresh), old.input), max(_count(read), old.cache_read)
+            write, output = max(_count(write), old.cache_write), max(_count(output), old.output)
+        elif not (fresh or read or write or output):
+            return
+        elif not self.side:
+            self.last_request = group
+        group.usage = Usage(
+            key=group.key,
+            input=_count(fresh),
+            cache_read=_count(read),
+            cache_write=_count(write),
+            output=_count(output),
+        )
+        if group.carrier >= 0:
+            self.replace_at(group.carrier, usage=group.usage)
+
+    def total(self) -> Usage:
+        """All requests together."""
+        used = [group.usage for group in self.groups.values() if group.usage is not None]
+        return Usage(
+            key="total",
+            input=sum(usage.input for usage in used),
+            cache_read=sum(usage.cache_read for usage in used),
+            cache_write=sum(usage.cache_write for usage in used),
+            output=sum(usage.output for usage in used),
+        )
+
+    def called(self, call: ToolCall, turn: int) -> None:
+        """Note a call; a result that came before it finds it now."""
+        if call.call_id in self.calls:
+            return
+        self.calls[call.call_id] = self.node
+        early = self.early.pop(call.call_id, None)
+        if early is None:
+            self.open[call.call_id] = None
+        else:
+            self.replace_at(early[0], result=early[1](call.kind), turn=turn)
+
+    def call_of(self, call_id: Any) -> Message | None:
+        """The message of a call."""
+        node = self.calls.get(call_id) if type(call_id) is str else None
+        if node is None:
+            return None
+        messages = self.messages
+        first = self.tree.first(node)
+        message = messages[first]
+        if message.call is not None and message.call.call_id == call_id:
+            return message
+        for place in range(first + 1, self.tree.end(node, len(messages))):
+            message = messages[place]
+            if message.call is not None and message.call.call_id == call_id:
+                return message
+        return None
+
+    def settle(self) -> None:
+        """Bring ``in_context`` up to date where the path through the tree has changed."""
+        for node, kept in self.tree.settle():
+            for place in range(self.tree.first(node), self.tree.end(node, len(self.messages))):
+                self.replace_at(place, in_context=kept)
+
+
+def _count(value: Any) -> int:
+    return value if type(value) is int and 0 <= value < 1 << 62 else 0

@@ -1,0 +1,125 @@
+"""Claude Code's tools: what kind of call, which command, which paths, which plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, cast
+
+from workbench.domain.message import PlanItem, ToolKind
+
+_KINDS: dict[str, ToolKind] = {
+    "Bash": "execute",
+    "bash": "execute",
+    "PowerShell": "execute",
+    "Read": "read",
+    "NotebookRead": "read",
+    "Edit": "edit",
+    "MultiEdit": "edit",
+    "NotebookEdit": "edit",
+    "Write": "write",
+    "Glob": "search",
+    "Grep": "search",
+    "LS": "search",
+    "ToolSearch": "search",
+    "WebFetch": "fetch",
+    "WebSearch": "fetch",
+    "web_search": "fetch",
+    "web_fetch": "fetch",
+    "Task": "task",
+    "Agent": "task",
+    "TodoWrite": "todo",
+    "TodoRead": "todo",
+    "TaskCreate": "todo",
+    "TaskUpdate": "todo",
+    "TaskList": "todo",
+    "TaskGet": "todo",
+}
+_PATH_KEYS = ("file_path", "notebook_path", "path")
+_STATUSES = ("pending", "in_progress", "completed")
+Status = Literal["pending", "in_progress", "completed"]
+
+ARGS_LIMIT = 4096
+"""Characters of a call's arguments kept whole in memory; of larger ones long strings are cut."""
+_STRING_LIMIT = 256
+
+
+def tool_kind(name: str) -> ToolKind:
+    """The neutral kind of a tool."""
+    return _KINDS.get(name) or ("mcp" if name.startswith("mcp__") else "other")
+
+
+def command_of(kind: ToolKind, args: Any) -> str | None:
+    """The command line of a call that runs one."""
+    command = args.get("command") if kind == "execute" and isinstance(args, dict) else None
+    return command if isinstance(command, str) else None
+
+
+def paths_of(args: Any) -> tuple[str, ...]:
+    """Paths that the arguments of a call name."""
+    if type(args) is not dict:
+        return ()
+    for key in _PATH_KEYS:
+        if type(path := args.get(key)) is str and path:
+            return (path,)
+    return ()
+
+
+def shortened(args: Any) -> Any:
+    """Arguments with long strings cut: their whole text is the message's body."""
+    if isinstance(args, str):
+        return args if len(args) <= _STRING_LIMIT else args[:_STRING_LIMIT] + "\u2026"
+    if isinstance(args, dict):
+        return {key: shortened(value) for key, value in args.items()}
+    if isinstance(args, list):
+        return [shortened(value) for value in args[:_STRING_LIMIT]]
+    return args
+
+
+def todos(args: Any) -> tuple[PlanItem, ...] | None:
+    """The whole plan that a ``TodoWrite`` call sets; None where it holds none."""
+    rows = args.get("todos") if isinstance(args, dict) else None
+    if not isinstance(rows, list):
+        return None
+    return tuple(
+        PlanItem(text=row["content"], status=_status(row.get("status")), id=_id(row.get("id")))
+        for row in rows
+        if isinstance(row, dict) and isinstance(row.get("content"), str)
+    )
+
+
+def created(plan: Sequence[PlanItem], args: Any, task: Any) -> tuple[PlanItem, ...] | None:
+    """The plan after a ``TaskCreate`` that came back with ``task``."""
+    text = task.get("subject") if isinstance(task, dict) else None
+    if not isinstance(text, str):
+        text = args.get("subject") if isinstance(args, dict) else None
+    number = _id(task.get("id")) if isinstance(task, dict) else None
+    if not isinstance(text, str) or number is None:
+        return None
+    return (*(item for item in plan if item.id != number), PlanItem(text=text, id=number))
+
+
+def updated(plan: Sequence[PlanItem], args: Any) -> tuple[PlanItem, ...] | None:
+    """The plan after a ``TaskUpdate`` that succeeded; None where it names no item of the plan."""
+    number = _id(args.get("taskId")) if isinstance(args, dict) else None
+    if number is None or all(item.id != number for item in plan):
+        return None
+    if args.get("status") == "deleted":
+        return tuple(item for item in plan if item.id != number)
+    subject = args.get("subject")
+    return tuple(
+        item
+        if item.id != number
+        else item.with_(
+            text=subject if isinstance(subject, str) else item.text,
+            status=_status(args["status"]) if "status" in args else item.status,
+        )
+        for item in plan
+    )
+
+
+def _status(value: Any) -> Status:
+    return cast("Status", value) if value in _STATUSES else "pending"
+
+
+def _id(value: Any) -> str | None:
+    return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else None

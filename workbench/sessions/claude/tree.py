@@ -1,0 +1,142 @@
+"""Which records the model still has before it: the path from the newest record back to its root.
+
+Records name their parent. Editing an earlier prompt leaves a branch behind, parallel calls make
+branches that all belong, a compaction cuts the path, and parents that were never written are common.
+The path is kept up to date record by record; only what a new branch touches is judged again.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+
+PROMPT, ANSWER, RESULT, SIDE, AUXILIARY = range(5)
+"""Roles of a node: a prompt, a line of an answer, tool results, a sub-agent's record, anything else."""
+
+ROOT = -1
+
+_ROLE, _ON_PATH, _KEPT = 7, 8, 16
+"""Bits of a node's flags: its role, whether the path leads through it, whether it is in context."""
+
+
+class Tree:
+    """Nodes are numbered in file order; a parent always has a smaller number than its child."""
+
+    def __init__(self) -> None:
+        self.index: dict[str, int] = {}
+        """Node of a record's own id."""
+        self.leaf = ROOT
+        """The newest prompt, answer or result."""
+        self.newest = ROOT
+        """The newest node that is no sub-agent's."""
+        self.chained = False
+        """Whether any record named a parent that is there: only then does naming none mean a new root."""
+        self.names: list[str | None] = []
+        """Id of the newest message at or above each node."""
+        self._parents = array("l")
+        self._links = array("l")
+        self._first = array("l")
+        self._flags = bytearray()
+        self._dirty: int | None = None
+
+    def __len__(self) -> int:
+        return len(self._flags)
+
+    def add(self, uuid: str | None, parent: int, role: int, first: int, link: int = ROOT) -> int:
+        """A new node; returns its number.
+
+        Args:
+            uuid: The record's own id.
+            parent: Its parent's node.
+            role: What it is.
+            first: How many messages there were before it.
+            link: The node that it belongs to besides its parent: an answer's line before, a result's call.
+        """
+        node = len(self._flags)
+        if uuid is not None:
+            self.index[uuid] = node
+        self._parents.append(parent)
+        self._links.append(link)
+        self._first.append(first)
+        self.names.append(uuid)
+        if role < SIDE:
+            self._flags.append(role | _ON_PATH | _KEPT)
+            if parent != self.leaf:
+                self._switch(parent)
+            self.leaf = self.newest = node
+        elif role == SIDE:
+            self._flags.append(role)
+        else:
+            # Progress of a background command may hang on a record long past: it never leads the path.
+            kept = parent < 0 or self._flags[parent] & _KEPT
+            self._flags.append(role | _KEPT if kept else role)
+            self.newest = node
+        return node
+
+    def first(self, node: int) -> int:
+        """Where a node's messages begin in the list."""
+        return self._first[node]
+
+    def end(self, node: int, count: int) -> int:
+        """Where a node's messages end, in a list of ``count``."""
+        return self._first[node + 1] if node + 1 < len(self._first) else count
+
+    def nameless(self, node: int) -> None:
+        """Let a node without messages go by the name of its parent."""
+        parent = self._parents[node]
+        self.names[node] = self.names[parent] if parent >= 0 else None
+
+    def main(self, node: int) -> int:
+        """``node``, or where it is a sub-agent's, the leaf of the main conversation."""
+        return self.leaf if node >= 0 and self._flags[node] & _ROLE == SIDE else node
+
+    def _switch(self, parent: int) -> None:
+        """Lead the path through ``parent`` instead of the leaf so far."""
+        flags, parents = self._flags, self._parents
+        node = parent
+        lost = False
+        while node >= 0 and not flags[node] & _ON_PATH:
+            flags[node] |= _ON_PATH
+            lost = lost or not flags[node] & _KEPT
+            node = parents[node]
+        junction = node
+        node = self.leaf
+        lost = lost or node > junction
+        while node > junction:
+            flags[node] &= ~_ON_PATH
+            node = parents[node]
+        if lost:
+            self._dirty = junction + 1 if self._dirty is None else min(self._dirty, junction + 1)
+
+    def settle(self) -> Iterator[tuple[int, bool]]:
+        """Nodes whose messages came into or left the model's context since the last call."""
+        if self._dirty is None:
+            return
+        flags = self._flags
+        start, self._dirty = self._dirty, None
+        groups: set[int] = set()
+        for node in range(start, len(flags)):
+            if flags[node] & _ON_PATH and flags[node] & _ROLE == ANSWER:
+                groups.update(self._group(node))
+        for node in range(start, len(flags)):
+            kept = self._belongs(node, groups)
+            if kept != bool(flags[node] & _KEPT):
+                flags[node] ^= _KEPT
+                yield node, kept
+
+    def _group(self, node: int) -> Iterator[int]:
+        """A line of an answer and the earlier lines of the same answer."""
+        while node >= 0:
+            yield node
+            node = self._links[node]
+
+    def _belongs(self, node: int, groups: set[int]) -> bool:
+        flags = self._flags
+        if flags[node] & _ON_PATH:
+            return True
+        role = flags[node] & _ROLE
+        if role == ANSWER:
+            # One answer is written line by line, and the path goes through the lines it likes.
+            return node in groups or any(flags[line] & _ON_PATH for line in self._group(node))
+        owner = self._links[node] if role == RESULT else self._parents[node] if role == AUXILIARY else ROOT
+        return owner >= 0 and bool(flags[owner] & _KEPT)

@@ -1,0 +1,200 @@
+"""Following one session file: what is new is read, what was read stays, what was rewritten is read again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from workbench.domain.message import Message
+from workbench.errors import StorageError
+from workbench.sessions.model import Format, Reader, Refresh, SessionInfo
+
+CHUNK = 1 << 20
+"""Bytes read at a time."""
+LINE_LIMIT = 64 << 20
+"""Longest line that is read; a longer one is skipped and counted."""
+_FINGERPRINT = 512
+"""Bytes before the read offset that must still be there at the next look."""
+_ATTEMPTS = 4
+"""A reader learns late at most two things; more readings than this would mean that it never settles."""
+
+
+class SessionLog:
+    """A session file and the messages in it; owned by one thread.
+
+    Two offsets are kept: how far the file was read, and where the line begins that is not finished
+    yet. A last line that is complete but for its newline counts already; should it go on otherwise
+    than with a newline, the file is read again.
+    """
+
+    def __init__(self, path: Path, form: Format, *, chunk: int = CHUNK, line_limit: int = LINE_LIMIT) -> None:
+        self.path = path
+        self._reader: Reader = form.reader(path)
+        self._form = form
+        self._chunk = chunk
+        self._line_limit = line_limit
+        self._seen: tuple[int, int, int, int] | None = None
+        self._mark = b""
+        self._rewind()
+
+    def _rewind(self) -> None:
+        self._offset = 0
+        self._line_start = 0
+        self._pieces: list[bytes] = []
+        self._pending = 0
+        self._skipping = False
+        self._provisional = False
+        self._mark = b""
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """The messages so far; it grows, so take ``tuple()`` of it for a picture."""
+        return self._reader.messages
+
+    @property
+    def info(self) -> SessionInfo:
+        """What is known of the session so far."""
+        return self._reader.info(self.path, 0 if self._provisional else self._pending)
+
+    def refresh(self) -> Refresh:
+        """Read what is new; the first call reads the file.
+
+        A file that is gone leaves everything as it was.
+
+        Raises:
+            StorageError: The file is there and cannot be read.
+        """
+        try:
+            with self.path.open("rb", buffering=0) as file:
+                return self._look(file)
+        except FileNotFoundError:
+            return Refresh()
+        except OSError as error:
+            raise StorageError(f"cannot read {self.path}: {error.strerror}", "check its permissions") from error
+
+    def _look(self, file: BinaryIO) -> Refresh:
+        stat = os.fstat(file.fileno())
+        seen = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
+        if seen == self._seen:
+            return Refresh()
+        replaced = self._seen is not None and not self._continues(file, seen)
+        self._seen = seen
+        had = len(self._reader.messages)
+        if replaced:
+            self._restart(self._form.reader(self.path))
+        again = replaced
+        for _attempt in range(_ATTEMPTS):
+            if self._read(file, stat.st_size) and not self._reader.stale:
+                break
+            self._restart(self._reader.renewed())
+            again = True
+        self._reader.settle()
+        now = len(self._reader.messages)
+        changed, self._reader.changed = self._reader.changed, 0
+        if again and had:
+            return Refresh(appended=now, reset=True)
+        return Refresh(appended=now - had, changed=changed if had else 0)
+
+    def _restart(self, reader: Reader) -> None:
+        self._reader = reader
+        self._rewind()
+
+    def _continues(self, file: BinaryIO, seen: tuple[int, int, int, int]) -> bool:
+        """Whether the file is still the one that was read, with more at its end."""
+        if self._seen is None or seen[:2] != self._seen[:2] or seen[2] < self._offset:
+            return False
+        return os.pread(file.fileno(), len(self._mark), self._offset - len(self._mark)) == self._mark
+
+    def _read(self, file: BinaryIO, size: int) -> bool:
+        """Read up to ``size``; False where a line that counted as complete went on."""
+        file.seek(self._offset)
+        while self._offset < size:
+            chunk = file.read(min(self._chunk, size - self._offset))
+            if not chunk:
+                break
+            self._mark = (self._mark + chunk)[-_FINGERPRINT:] if len(chunk) < _FINGERPRINT else chunk[-_FINGERPRINT:]
+            if self._provisional:
+                rest = self._confirm(chunk)
+                if rest is None:
+                    return False
+                chunk = rest
+            if chunk:
+                self._cut(chunk)
+            if self._reader.stale:
+                return False
+        self._close()
+        return True
+
+    def _confirm(self, chunk: bytes) -> bytes | None:
+        """What follows the line that was taken without its newline; None where it went on with more."""
+        newline = chunk.find(b"\n")
+        head = chunk if newline < 0 else chunk[:newline]
+        if head.strip(b" \t\r"):
+            return None
+        if newline < 0:
+            self._offset += len(chunk)
+            self._pending += len(chunk)
+            return b""
+        self._provisional = False
+        self._pieces, self._pending = [], 0
+        self._offset += newline + 1
+        self._line_start = self._offset
+        return chunk[newline + 1 :]
+
+    def _cut(self, chunk: bytes) -> None:
+        """Split a chunk at newlines, joining its beginning to the line that was not finished."""
+        start = self._offset
+        self._offset += len(chunk)
+        newline = chunk.find(b"\n")
+        if newline < 0:
+            self._hold(chunk)
+            return
+        if self._pieces or self._skipping:
+            self._hold(chunk[:newline])
+            if self._skipping:
+                self._reader.skip()
+            else:
+                self._reader.feed([b"".join(self._pieces)], self._line_start)
+            self._pieces, self._pending, self._skipping = [], 0, False
+            start += newline + 1
+            chunk = chunk[newline + 1 :]
+        lines = chunk.split(b"\n")
+        rest = lines.pop()
+        self._reader.feed(lines, start)
+        self._line_start = self._offset - len(rest)
+        self._hold(rest)
+
+    def _hold(self, piece: bytes) -> None:
+        if piece and not self._skipping:
+            self._pieces.append(piece)
+            self._pending += len(piece)
+            if self._pending > self._line_limit:
+                self._pieces, self._skipping = [], True
+
+    def _close(self) -> None:
+        """Take a last line that lacks nothing but its newline."""
+        if self._provisional or not self._pieces or self._pieces[-1][-1:].strip() not in (b"}", b""):
+            return
+        line = b"".join(self._pieces)
+        self._pieces = [line]
+        if line.rstrip().endswith(b"}") and self._reader.complete(line):
+            self._reader.feed([line], self._line_start)
+            self._provisional = True
+
+    def body(self, message: Message) -> str:
+        """The whole text of a message: what memory holds, or read again from the file where that is only a part.
+
+        Where those bytes are gone from disk, the part is what remains.
+        """
+        raw = message.raw
+        if not message.clipped or raw is None:
+            return message.text
+        try:
+            with self.path.open("rb", buffering=0) as file:
+                line = os.pread(file.fileno(), raw.end - raw.start, raw.start)
+        except OSError:
+            return message.text
+        whole = self._reader.whole(line, message)
+        return message.text if whole is None else whole

@@ -1,0 +1,171 @@
+"""Two of the gates: ``open_private`` (owner-only whatever the umask) and ``beneath`` (no way out of a root).
+
+Files are opened by descriptor, component by component, and never through a link; what is no ordinary
+file (a FIFO, a device) is refused before anything is read from it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from workbench.errors import RefusedError
+from workbench.store.refusals import explained
+
+FILE_MODE = 0o600
+FOLDER_MODE = 0o700
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# Without O_NONBLOCK the opening of a FIFO would wait for a writer for ever.
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+_LINK = (errno.ELOOP, errno.EMLINK)
+"""What different systems say to O_NOFOLLOW at a link."""
+_NO_FOLDER = (errno.ENOTDIR, *_LINK)
+
+
+def open_private(name: str, flags: int, dir_fd: int | None = None) -> int:
+    """Open a file for writing, owner-only whatever the umask, and never through a link.
+
+    Args:
+        name: A path, or a name in the folder of ``dir_fd``.
+        flags: As for :func:`os.open`.
+        dir_fd: Descriptor of the folder that holds it.
+
+    Returns:
+        A descriptor that no child inherits.
+    """
+    descriptor = os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, FILE_MODE, dir_fd=dir_fd)
+    try:
+        state = os.fstat(descriptor)
+        if not stat.S_ISREG(state.st_mode):
+            raise RefusedError(f"{name!r} is no ordinary file", "move it away and try again")
+        if stat.S_IMODE(state.st_mode) != FILE_MODE:
+            os.fchmod(descriptor, FILE_MODE)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def names_in(descriptor: int) -> list[str]:
+    """The names in a folder that is held by its descriptor, sorted; hidden ones left out."""
+    return sorted(name for name in os.listdir(descriptor) if not name.startswith("."))
+
+
+def parts_of(relative: str) -> tuple[str, ...]:
+    """The components of a relative path.
+
+    Raises:
+        RefusedError: It is absolute, climbs, or holds NUL; such a path leads out of its root.
+    """
+    parts = tuple(part for part in relative.split("/") if part not in ("", "."))
+    if relative.startswith("/") or ".." in parts or "\x00" in relative or not parts:
+        raise RefusedError(f"{relative!r} leads out of its folder", "use a path relative to the folder, without '..'")
+    return parts
+
+
+@contextmanager
+def folder_beneath(root: Path, relative: str = "") -> Iterator[int]:
+    """A descriptor of the folder ``relative`` beneath ``root``; no component may be a link.
+
+    Raises:
+        RefusedError: A component is a link or no folder.
+        FileNotFoundError: There is no such folder.
+    """
+    descriptor = os.open(root, _FOLDER)
+    try:
+        for part in parts_of(relative) if relative else ():
+            deeper = _into(descriptor, part, relative)
+            os.close(descriptor)
+            descriptor = deeper
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _into(descriptor: int, part: str, relative: str) -> int:
+    try:
+        return os.open(part, _FOLDER, dir_fd=descriptor)
+    except OSError as error:
+        if error.errno not in _NO_FOLDER:
+            raise
+        raise RefusedError(f"{relative!r}: {part!r} is a link or no folder", "put a real folder in its place") from None
+
+
+def open_reading(name: str, dir_fd: int | None = None) -> int:
+    """A descriptor of an ordinary file, opened for reading only.
+
+    Raises:
+        RefusedError: It is a link, a folder, a FIFO or a device.
+        OSError: It is not there, or may not be read.
+    """
+    try:
+        descriptor = os.open(name, _READ, dir_fd=dir_fd)
+    except OSError as error:
+        if error.errno in _LINK:
+            raise RefusedError(f"{name!r} is a link", "put an ordinary file in its place") from None
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise RefusedError(f"{name!r} is no ordinary file", "put an ordinary file in its place")
+    return descriptor
+
+
+def read_all(descriptor: int, limit: int | None = None, size: int | None = None) -> bytes:
+    """Everything that a descriptor still holds, or its first ``limit`` bytes.
+
+    Args:
+        descriptor: An ordinary file, opened for reading.
+        limit: Where to stop.
+        size: The file's size, where the caller has asked for it already.
+    """
+    want = (os.fstat(descriptor).st_size if size is None else size) + 1
+    if limit is not None:
+        return os.read(descriptor, min(want, limit))
+    data = os.read(descriptor, want)
+    if len(data) < want:
+        return data
+    pieces = [data]  # it grew meanwhile
+    while piece := os.read(descriptor, 1 << 20):
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def read_beneath(root: Path, relative: str, limit: int | None = None) -> bytes | None:
+    """The bytes of a file beneath ``root``; None where there is none.
+
+    Raises:
+        RefusedError: The way leads through a link, or to no ordinary file.
+        StorageError: It may not be read.
+    """
+    parts = parts_of(relative)
+    with explained(root / relative):
+        try:
+            with folder_beneath(root, "/".join(parts[:-1])) as folder:
+                descriptor = open_reading(parts[-1], folder)
+        except FileNotFoundError:
+            return None
+        try:
+            return read_all(descriptor, limit)
+        finally:
+            os.close(descriptor)
+
+
+def beneath(root: Path, relative: str) -> str:
+    """``relative`` with the links that stay inside ``root`` resolved, relative to the resolved root.
+
+    The result is to be opened by :func:`read_beneath`, which follows no link: a link put there
+    afterwards fails instead of leading out.
+
+    Raises:
+        RefusedError: The path leads out of the root.
+    """
+    top = Path(os.path.realpath(root))
+    target = Path(os.path.realpath(top / "/".join(parts_of(relative))))
+    if not target.is_relative_to(top) or target == top:
+        raise RefusedError(f"{relative!r} leads out of {root}", "only files beneath the folder can be used")
+    return target.relative_to(top).as_posix()

@@ -1,0 +1,36 @@
+"""What the operating system refuses, said so that a person can act on it."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from workbench.errors import StorageError
+
+_ADVICE = {
+    errno.ENOSPC: "make space on the disk and repeat the command; nothing was lost",
+    errno.EDQUOT: "make space within your quota and repeat the command; nothing was lost",
+    errno.EROFS: "the file system is mounted read-only; mount it writable, or work with --read-only",
+    errno.EACCES: "give yourself the right to read and write there",
+    errno.EPERM: "give yourself the right to read and write there",
+    errno.EIO: "the disk reports an error; check it, then run the command again",
+    errno.EMFILE: "too many open files; close some programs and repeat the command",
+    errno.ENOENT: "the folder is gone; see whether the workspace was moved or removed",
+}
+
+
+@contextmanager
+def explained(path: str | Path) -> Iterator[None]:
+    """Turn an operating system's error into one that names the path and the way out.
+
+    Raises:
+        StorageError: In place of any :class:`OSError`.
+    """
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        advice = _ADVICE.get(error.errno or 0, "check the folder, then repeat the command; nothing was lost")
+        raise StorageError(f"{path}: {reason}", advice, path=str(path), errno=error.errno) from error

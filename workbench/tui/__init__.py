@@ -1,0 +1,1 @@
+"""The terminal app: panes over one immutable view, and three interactions that change the workspace."""

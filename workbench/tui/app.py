@@ -1,0 +1,416 @@
+"""The app: it owns the state, runs the workers, and is the one place that knows screens and workspace alike."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import PurePath
+from typing import Any, ClassVar, Literal
+
+from textual import on, work
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.reactive import reactive
+from textual.screen import Screen
+from textual.worker import Worker, WorkerState
+
+from workbench.config import user_dirs
+from workbench.errors import WorkbenchError
+from workbench.handoff import clipboard
+from workbench.resources import data_folder
+from workbench.services.context import Context
+from workbench.services.view import View
+from workbench.text import one_line
+from workbench.tui import themes
+from workbench.tui.desk import Desk
+from workbench.tui.flows import hand, other, settle, trim
+from workbench.tui.keys import shown_keys, unknown_ids
+from workbench.tui.messages import ReadFailed, ViewRead, WatchState
+from workbench.tui.palette import WorkbenchCommands
+from workbench.tui.screens.ask import Confirm
+from workbench.tui.screens.follow import FollowScreen
+from workbench.tui.screens.help import HelpScreen
+from workbench.tui.screens.main import MainScreen
+from workbench.tui.screens.wanted import Act, BodyWanted
+from workbench.tui.settings import Settings
+from workbench.tui.terminal import Manners, set_mouse
+from workbench.tui.watch import hints
+
+Kind = Literal["information", "warning", "error"]
+PULSE = 2.0
+"""Seconds between two slow looks, which catch what file events miss."""
+REARM = 5.0
+"""Seconds until watching is tried again where it failed."""
+WARNINGS_SAID = 3
+_STYLES = (
+    "screens/follow.tcss",
+    "screens/help.tcss",
+    "screens/launch.tcss",
+    "screens/main.tcss",
+    "screens/modal.tcss",
+    "screens/package.tcss",
+    "screens/settle.tcss",
+    "screens/trim.tcss",
+    "widgets/history_pane.tcss",
+    "widgets/key_bar.tcss",
+    "widgets/line_list.tcss",
+    "widgets/message_pane.tcss",
+    "widgets/pane.tcss",
+    "widgets/status_line.tcss",
+    "widgets/tab_strip.tcss",
+    "widgets/task_pane.tcss",
+)
+"""Each beside its widget or screen; read once at start."""
+
+
+class WorkbenchApp(App[int]):
+    """Four panes over one workspace."""
+
+    TITLE = "Handoff Workbench"
+    CSS_PATH: ClassVar[list[str | PurePath]] = ["app.tcss", *_STYLES]
+    COMMANDS: ClassVar[set[Any]] = {WorkbenchCommands}
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+z", "suspend_process", "suspend", show=False, system=True)]
+    NOTIFICATION_TIMEOUT = 6
+
+    view: reactive[View | None] = reactive(None, always_update=True)
+
+    def __init__(
+        self, desk: Desk, settings: Settings | None = None, clock: Callable[[], datetime] | None = None
+    ) -> None:
+        super().__init__()
+        self.desk = desk
+        self.settings = settings or Settings()
+        self.clock = clock or (lambda: datetime.now(UTC))
+        self.refusal = desk.refusal()
+        self.shown_keys: Mapping[str, str] = shown_keys(self.settings.keymap)
+        self.theme_names: tuple[str, ...] = ()
+        self._dirty = asyncio.Event()
+        self._revision = ""
+        self._pulse = ""
+        self._mouse_on = self.settings.mouse
+        self._transfers = 0
+        self._flowing = False
+        self._said: set[str] = set()
+
+    def get_default_screen(self) -> Screen[Any]:
+        """The panes."""
+        return MainScreen(self.clock())
+
+    @property
+    def main(self) -> MainScreen:
+        """The main screen, under whatever modal."""
+        screen = self.screen_stack[0]
+        assert isinstance(screen, MainScreen)
+        return screen
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Colours of states, where a theme has none."""
+        return dict(themes.VARIABLES)
+
+    def on_mount(self) -> None:
+        """Themes, keys, workers."""
+        self._load_themes()
+        self.set_keymap(dict(self.settings.keymap))
+        for name in unknown_ids(self.settings.keymap):
+            self.say(f"keymap: there is no key named {name}", kind="warning")
+        self.app_resume_signal.subscribe(self, lambda _: self.nudge())
+        self._dirty.set()
+        self._resume()
+        self._read()
+        self._watch()
+        self._look()
+
+    # Themes.
+
+    def _load_themes(self) -> None:
+        loaded = themes.load_themes(self.settings.theme_folders)
+        for theme in loaded.themes:
+            self.register_theme(theme)
+        self.theme_names = tuple(theme.name for theme in loaded.themes)
+        for bad in loaded.bad:
+            self.say(f"theme {bad.path.name}: {bad.why}", kind="warning")
+        wanted = self.settings.theme
+        if wanted in self.available_themes:
+            self.theme = wanted
+        elif themes.DEFAULT in self.available_themes:
+            self.say(f"there is no theme {wanted}; {themes.DEFAULT} is used", kind="warning")
+            self.theme = themes.DEFAULT
+
+    def use_theme(self, name: str) -> None:
+        """Change the theme for this run."""
+        self.theme = name
+
+    # Reading: one worker reads, hints only wake it.
+
+    def nudge(self) -> None:
+        """Something may have changed: read again soon."""
+        self._dirty.set()
+
+    @work(group="read", exit_on_error=False)
+    async def _read(self) -> None:
+        while True:
+            await self._dirty.wait()
+            self._dirty.clear()
+            try:
+                view = await asyncio.to_thread(self.desk.view)
+            except WorkbenchError as error:
+                self.post_message(ReadFailed(error))
+                continue
+            if view.revision != self._revision:
+                self._revision = view.revision
+                self.post_message(ViewRead(view))
+
+    @work(group="resume", exit_on_error=False)
+    async def _resume(self) -> None:
+        """Say what became of handovers that a crash left in the middle."""
+        try:
+            for said in await asyncio.to_thread(self.desk.resume):
+                self.say(said)
+        except WorkbenchError as error:
+            self.fail(error)
+
+    @work(group="watch", exit_on_error=False)
+    async def _watch(self) -> None:
+        while True:
+            watched = await asyncio.to_thread(self.desk.watched)
+            stop = asyncio.Event()
+            rearm = asyncio.create_task(self._until_other(watched, stop))
+            try:
+                self.post_message(WatchState(True))
+                async for _ in hints(watched, stop):
+                    self.nudge()
+            except OSError as error:
+                self.post_message(WatchState(False, str(error)))
+            finally:
+                stop.set()
+                rearm.cancel()
+            await asyncio.sleep(PULSE if stop.is_set() else REARM)
+
+    async def _until_other(self, watched: object, stop: asyncio.Event) -> None:
+        """Stop the watcher when other folders are to be watched."""
+        while await asyncio.to_thread(self.desk.watched) == watched:
+            await asyncio.sleep(PULSE)
+        stop.set()
+
+    @work(group="look", exit_on_error=False)
+    async def _look(self) -> None:
+        while True:
+            await asyncio.sleep(PULSE)
+            try:
+                pulse = await asyncio.to_thread(self.desk.pulse)
+            except WorkbenchError as error:
+                self.post_message(ReadFailed(error))
+                continue
+            if pulse != self._pulse:
+                self._pulse = pulse
+                self.nudge()
+
+    @on(ViewRead)
+    def _view_read(self, event: ViewRead) -> None:
+        first = self.view is None
+        self._said.discard("read")
+        self.view = event.view
+        if first:
+            for warning in event.view.warnings[:WARNINGS_SAID]:
+                self.say(warning, kind="warning")
+            if len(event.view.warnings) > WARNINGS_SAID:
+                self.say(f"and {len(event.view.warnings) - WARNINGS_SAID} more warnings: workbench doctor")
+
+    @on(ReadFailed)
+    def _read_failed(self, event: ReadFailed) -> None:
+        if "read" not in self._said:
+            self._said.add("read")
+            self.fail(event.error)
+
+    @on(WatchState)
+    def _watch_state(self, event: WatchState) -> None:
+        parts = [self.refusal and "read-only" if "read-only" in self.refusal else "", "" if event.watching else "slow"]
+        self.main.state = ", ".join(filter(None, parts))
+        if event.why and "watch" not in self._said:
+            self._said.add("watch")
+            self.say(f"File events do not arrive ({event.why}); the screen follows within seconds.", kind="warning")
+
+    def watch_view(self, old: View | None, new: View | None) -> None:
+        """Hand the view to the screens that show it."""
+        if new is None:
+            return
+        for screen in self.screen_stack:
+            if isinstance(screen, MainScreen | FollowScreen):
+                screen.view = new
+        if self.settings.bell and old is not None and new.needs_you[:1] != old.needs_you[:1] and new.needs_you:
+            self.bell()
+
+    @on(BodyWanted)
+    def _body_wanted(self, event: BodyWanted) -> None:
+        self._read_body(event)
+
+    @work(exclusive=True, group="body", exit_on_error=False)
+    async def _read_body(self, event: BodyWanted) -> None:
+        text = await asyncio.to_thread(self.desk.body, event.message)
+        row = self.main.history.list.current
+        if row is not None and row.message.ref == event.message.ref:
+            self.main.history.message.show(row, text)
+
+    # Acting.
+
+    @on(Act)
+    def _act(self, event: Act) -> None:
+        event.stop()
+        match event.what:
+            case "help":
+                self.push_screen(HelpScreen(self.shown_keys))
+            case "rescan":
+                self._revision = ""
+                self.nudge()
+                self.say("Reading everything again.")
+            case "mouse":
+                self._toggle_mouse()
+            case "theme":
+                self._next_theme()
+            case _:
+                flow = self._flow(event)
+                if flow is not None:
+                    self._run_flow(flow)
+
+    def _flow(self, event: Act) -> Coroutine[Any, Any, Any] | None:
+        if self._flowing and event.what != "copy":
+            return None
+        match event.what:
+            case "trim":
+                return trim.trim(self, event.refs)
+            case "suggest":
+                return trim.suggest(self)
+            case "settle":
+                return settle.settle(self, event.subject)
+            case "hand":
+                return hand.hand_off(self)
+            case "package":
+                return hand.open_package(self, event.subject)
+            case "fact":
+                return other.look_at_fact(self, event.subject)
+            case "switch":
+                return other.switch_task(self)
+            case "undo":
+                return other.undo(self)
+            case "copy":
+                return self.copy(event.subject)
+            case "quit":
+                return self._quit()
+        return None
+
+    @work(group="flow", exit_on_error=False)
+    async def _run_flow(self, flow: Coroutine[Any, Any, Any]) -> None:
+        self._flowing = True
+        try:
+            await flow
+        except WorkbenchError as error:
+            self.fail(error)
+            self.nudge()
+        finally:
+            self._flowing = False
+
+    @on(Worker.StateChanged)
+    def _worker_ended(self, event: Worker.StateChanged) -> None:
+        """A worker that failed by a fault of ours says so instead of vanishing."""
+        if event.state is WorkerState.ERROR and event.worker.error is not None:
+            error = event.worker.error
+            self.log.error(error)
+            self.say(f"{event.worker.group}: internal failure: {type(error).__name__}: {error}", kind="error")
+
+    @contextmanager
+    def transferring(self) -> Iterator[None]:
+        """While this lasts, leaving asks first."""
+        self._transfers += 1
+        try:
+            yield
+        finally:
+            self._transfers -= 1
+
+    async def _quit(self) -> None:
+        about = Content("A handover is being carried out. What is done so far is kept, and the next start goes on.")
+        sure = not self._transfers
+        if not sure:
+            answer = await self.push_screen_wait(Confirm("quit", about, "quit all the same"))
+            sure = answer is True
+        if sure:
+            self.exit(0)
+
+    def changed(self, said: str) -> None:
+        """A command was carried out: say so, and look for what it changed."""
+        if said:
+            self.say(said)
+        self.nudge()
+
+    def say(self, text: str, *, kind: Kind = "information") -> None:
+        """One sentence in a corner; data in it is never markup."""
+        self.notify(one_line(text, 400), severity=kind, markup=False)
+
+    def fail(self, error: WorkbenchError) -> None:
+        """A failure, and what to do about it."""
+        hint = f"\n{one_line(error.hint, 300)}" if error.hint else ""
+        self.notify(one_line(error.message, 500) + hint, severity="error", timeout=12, markup=False)
+
+    async def copy(self, text: str) -> None:
+        """Put a text on the clipboard, and say only what is known of it."""
+        done = await asyncio.to_thread(clipboard.copy, text, self.settings.env)
+        if done.proven:
+            self.say(f"Copied to {done.where}.")
+            return
+        if done.sequence:
+            self.copy_to_clipboard(text)
+            self.say("Sent to the terminal's clipboard; it does not say whether it took it.")
+        else:
+            self.say("No clipboard took it, and it is too long for the terminal's.", kind="warning")
+
+    def _toggle_mouse(self) -> None:
+        if set_mouse(self._driver, not self._mouse_on):
+            self._mouse_on = not self._mouse_on
+            self.say("The mouse is the workbench's." if self._mouse_on else "The mouse is the terminal's: select text.")
+        else:
+            self.say("This terminal has no mouse to toggle.")
+
+    def _next_theme(self) -> None:
+        names = sorted(self.theme_names)
+        if names:
+            at = names.index(self.theme) if self.theme in names else -1
+            self.theme = names[(at + 1) % len(names)]
+            self.say(f"theme: {self.theme}")
+
+
+def settings_of(context: Context) -> Settings:
+    """What configuration and environment say about the app."""
+    config = context.config
+    return Settings(
+        theme=config.theme or themes.DEFAULT,
+        keymap=config.keymap,
+        mouse=config.mouse,
+        bell=config.bell,
+        theme_folders=(
+            data_folder("themes"),
+            user_dirs(context.env).config / "themes",
+            context.location.root / "themes",
+        ),
+        env=context.env,
+    )
+
+
+def run_app(context: Context) -> int:
+    """Open the app over a workspace; returns the exit code. The terminal is left as it was found."""
+    # The app itself knows the desk only as a protocol; here alone it is made of the services.
+    from workbench.tui.services_desk import ServicesDesk
+
+    manners = Manners()
+    settings = settings_of(context)
+    app = WorkbenchApp(ServicesDesk(context), settings, context.now)
+
+    async def run() -> int:
+        with manners.guarding(lambda number: app.exit(128 + number)):
+            return await app.run_async(mouse=settings.mouse) or 0
+
+    try:
+        return asyncio.run(run())
+    finally:
+        manners.restore()

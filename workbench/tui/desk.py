@@ -1,0 +1,247 @@
+"""What the app asks of the workspace: blocking calls, each run in a thread, and the plans they return.
+
+The app knows the workspace by this protocol alone. :class:`~workbench.tui.services_desk.ServicesDesk`
+answers it from the services; tests answer it from memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol
+
+from workbench.domain.fact import Fact
+from workbench.domain.message import Message
+from workbench.domain.package import Difference, LaunchWay
+from workbench.domain.trimming import GuardFinding
+from workbench.services.view import FactView, View
+
+CutAct = Literal["drop", "summarise", "externalise"]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What a cut would do, before it does it."""
+
+    act: CutAct
+    ids: tuple[str, ...]
+    """Partners included: a call and its result go together."""
+    partners: int
+    """How many of them were not marked."""
+    before: int
+    after: int
+    in_what: str
+    findings: tuple[GuardFinding, ...] = ()
+
+    @property
+    def blocked(self) -> bool:
+        """Whether nobody may do this."""
+        return any(f.stops == "always" for f in self.findings)
+
+    @property
+    def needs_yes(self) -> bool:
+        """Whether a person has to type yes."""
+        return any(f.stops == "unless_yes" for f in self.findings)
+
+
+@dataclass(frozen=True)
+class Settling:
+    """A proposal beside what it would supersede."""
+
+    proposal: FactView
+    active: Fact | None
+    others: tuple[Fact, ...] = ()
+    """Further heads, where the key is contested."""
+    depends: tuple[str, ...] = ()
+    """What else rests on it, one line each: tasks, packages that would go stale."""
+    expect: str | None = None
+    """``ID@VERSION`` of the active fact as it was seen."""
+
+
+@dataclass(frozen=True)
+class AgentChoice:
+    """An agent program that could take the task."""
+
+    name: str
+    title: str
+    executable: str | None
+    """Where it is installed; None where it is not."""
+    window: int | None
+    tokenizer: str
+    estimated: bool
+
+
+@dataclass(frozen=True)
+class PackageRow:
+    """One candidate of a package: taken or not, in what form, at what price, and why."""
+
+    id: str
+    source_type: str
+    title: str
+    tier: str
+    included: bool
+    form: str | None
+    tokens: int
+    wanted: int
+    score: int
+    parts: tuple[tuple[str, int], ...] = ()
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How a package is to be compiled."""
+
+    to: str
+    budget: int | None = None
+    """None: what the configuration gives."""
+    pins: frozenset[str] = frozenset()
+    without: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A package as it would be; nothing is stored."""
+
+    choice: Choice
+    tokens: int
+    budget: int
+    tokenizer: str
+    estimated: bool
+    window: int | None
+    rows: tuple[PackageRow, ...]
+    prompt: str
+    snapshot: str
+    blocked: str = ""
+    """Why there is no package; empty where there is one."""
+    package: str | None = None
+    """Id of the stored package that this shows."""
+
+
+@dataclass(frozen=True)
+class LaunchOffer:
+    """One way to start the receiver, with the exact command line."""
+
+    way: LaunchWay
+    command: str
+    note: str
+    why_not: str = ""
+    """Why this way cannot be taken here; empty where it can."""
+
+
+@dataclass(frozen=True)
+class Handed:
+    """What came of a confirmation."""
+
+    package: str
+    way: LaunchWay
+    command: str
+    """The exact command line."""
+    prompt_file: Path | None
+    steps: tuple[str, ...] = ()
+    """What was done, in words."""
+    failure: str = ""
+    """Why the launch did not work; empty where it did."""
+    to_copy: str = ""
+
+
+@dataclass(frozen=True)
+class UndoPlan:
+    """What the next undo takes back."""
+
+    change: str
+    command: str
+    by: str
+    at: str
+    records: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What to watch, and how."""
+
+    folders: tuple[Path, ...]
+    """Everything beneath counts: the workspace."""
+    files: frozenset[Path] = field(default_factory=frozenset)
+    """Session files: their folders are watched (a watch on a file dies when it is replaced), and only they count."""
+    poll: bool = False
+
+
+class Desk(Protocol):
+    """The workspace, as the app sees it. Every method may block, and raises only ``WorkbenchError``."""
+
+    def view(self, task: str | None = None) -> View:
+        """Everything there is to show, read now."""
+
+    def pulse(self) -> str:
+        """A cheap text that differs whenever a view would."""
+
+    def watched(self) -> Watched:
+        """What the watcher should look at, from the last view."""
+
+    def refusal(self) -> str:
+        """Why acting is refused in this process; empty where it is not."""
+
+    def resume(self) -> list[str]:
+        """Bring handovers into order that a crash left in the middle; says what was done."""
+
+    def body(self, message: Message) -> str:
+        """The whole text of a message."""
+
+    def use_task(self, task: str) -> None:
+        """Make a task the current one on this machine."""
+
+    def suggest(self, task: str) -> frozenset[str]:
+        """Messages that may go by the rules."""
+
+    def plan_cut(self, task: str, ids: Collection[str], act: CutAct, text: str = "") -> Cut:
+        """What a cut would do."""
+
+    def cut(self, task: str, plan: Cut, text: str = "", yes: bool = False) -> str:
+        """Carry out a cut; says what was done."""
+
+    def restore(self, task: str, ids: Collection[str]) -> str:
+        """Keep messages again; says what was done."""
+
+    def settlement(self, fact: str) -> Settling:
+        """A proposal and all that a person needs to settle it."""
+
+    def confirm(self, fact: str, expect: str | None, value: str | None = None) -> str:
+        """Accept a proposal, with another value where one is given; says what was done."""
+
+    def reject(self, fact: str, why: str) -> str:
+        """Reject a proposal; says what was done."""
+
+    def agents(self) -> tuple[AgentChoice, ...]:
+        """Agents that could take the task, installed ones first."""
+
+    def remembered(self) -> Choice | None:
+        """The last choice for this repository."""
+
+    def draft(self, task: str, choice: Choice) -> Draft:
+        """A package as it would be."""
+
+    def prepare(self, task: str, choice: Choice, replaces: str | None = None) -> str:
+        """Store a package as pending; its id."""
+
+    def stored(self, package: str) -> Draft:
+        """A stored package, to look at."""
+
+    def check(self, package: str) -> tuple[Difference, ...]:
+        """What a package rests on that is no longer so."""
+
+    def offers(self, package: str) -> tuple[LaunchOffer, ...]:
+        """Ways to launch a package, the best one first."""
+
+    def hand_over(self, package: str, way: LaunchWay, override: str | None = None) -> Handed:
+        """Confirm a package and carry out the transfer."""
+
+    def reject_package(self, package: str, why: str) -> str:
+        """Reject a pending package; says what was done."""
+
+    def undo_plan(self) -> UndoPlan | None:
+        """What the next undo takes back; None where there is nothing."""
+
+    def undo(self, change: str) -> str:
+        """Take back the change that was shown, if it is still the last one; says what was done."""

@@ -1,0 +1,151 @@
+"""Hand off: agent, package, launch, follow; each step a modal with an answer, nothing sent before the last."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from workbench.domain.package import Difference
+from workbench.services.view import FactView
+from workbench.tui import paint
+from workbench.tui.desk import AgentChoice, Choice
+from workbench.tui.flows.settle import settle
+from workbench.tui.screens.ask import AskText
+from workbench.tui.screens.follow import FollowScreen
+from workbench.tui.screens.launch import LaunchScreen
+from workbench.tui.screens.package import PackageInput, PackageScreen
+from workbench.tui.screens.pick import Option, Pick
+
+if TYPE_CHECKING:
+    from workbench.tui.app import WorkbenchApp
+
+
+async def hand_off(app: WorkbenchApp) -> None:
+    """From the choice of an agent to the followed launch."""
+    agents = await asyncio.to_thread(app.desk.agents)
+    remembered = await asyncio.to_thread(app.desk.remembered)
+    at = remembered.to if remembered else ""
+    name = await app.push_screen_wait(Pick("hand off to", agent_options(agents, at), at=at))
+    if name is None:
+        return
+    budget = remembered.budget if remembered and remembered.to == name else None
+    await compile_and_go(app, Choice(to=name, budget=budget))
+
+
+async def compile_and_go(app: WorkbenchApp, choice: Choice, replaces: str | None = None) -> None:
+    """Let the person shape a package, then store and launch it."""
+    view = app.view
+    if view is None or view.task is None:
+        return
+    task = view.task.task.id
+
+    async def pack(wanted: Choice) -> PackageInput:
+        draft = await asyncio.to_thread(app.desk.draft, task, wanted)
+        return PackageInput(draft, (), waiting(app))
+
+    answer = await app.push_screen_wait(PackageScreen(await pack(choice), pack, lambda fact: settle(app, fact)))
+    if answer is None:
+        return
+    package = await asyncio.to_thread(app.desk.prepare, task, answer.choice, replaces)
+    app.changed("")
+    await launch(app, package, answer.choice)
+
+
+async def open_package(app: WorkbenchApp, package: str) -> None:
+    """Look at a stored package; a pending one can go on from here."""
+    view = app.view
+    found = next((p for p in view.packages if p.envelope.id == package), None) if view else None
+    if found is None:
+        return
+    draft = await asyncio.to_thread(app.desk.stored, package)
+    pending = found.status == "pending"
+    differences = await asyncio.to_thread(app.desk.check, package) if pending else ()
+    why = app.refusal or ("" if pending else f"This package is {found.status}; H makes another.")
+    shown = PackageInput(draft, differences, waiting(app) if pending else (), why)
+
+    async def pack(_wanted: Choice) -> PackageInput:
+        again = await asyncio.to_thread(app.desk.check, package)
+        return PackageInput(draft, again, waiting(app), why)
+
+    answer = await app.push_screen_wait(PackageScreen(shown, pack, lambda fact: settle(app, fact)))
+    if answer is None:
+        return
+    if answer.step == "recompile":
+        await compile_and_go(app, draft.choice, replaces=package if pending else None)
+    elif answer.step == "reject":
+        await reject(app, package)
+    else:
+        await launch(app, package, draft.choice)
+
+
+async def launch(app: WorkbenchApp, package: str, choice: Choice) -> None:
+    """Check once more, choose the way, hand over, follow."""
+    while True:
+        differences: Sequence[Difference] = await asyncio.to_thread(app.desk.check, package)
+        offers = await asyncio.to_thread(app.desk.offers, package)
+        answer = await app.push_screen_wait(LaunchScreen(choice.to, offers, differences))
+        if answer is None:
+            app.say("The package waits in the packages pane; enter opens it.")
+            return
+        if answer.step == "recompile":
+            await compile_and_go(app, choice, replaces=package)
+            return
+        if answer.step == "reject":
+            await reject(app, package)
+            return
+        if answer.step == "launch" and answer.way is not None:
+            break
+        facts = waiting(app)
+        if facts:
+            await settle(app, facts[0].fact.id)
+        else:
+            app.say("Nothing waits to be settled.")
+    with app.transferring():
+        if answer.way == "foreground":
+            with app.suspend():
+                handed = await asyncio.to_thread(app.desk.hand_over, package, answer.way, answer.override)
+        else:
+            handed = await asyncio.to_thread(app.desk.hand_over, package, answer.way, answer.override)
+    app.changed("")
+    if answer.way == "copy" and not handed.failure:
+        await app.copy(handed.to_copy or handed.command)
+    screen = FollowScreen(handed)
+    screen.view = app.view
+    await app.push_screen_wait(screen)
+
+
+async def reject(app: WorkbenchApp, package: str) -> None:
+    """Reject a package with a reason."""
+    why = await app.push_screen_wait(AskText("reject the package", Content("It stays on record."), hint="why"))
+    if why is not None:
+        app.changed(await asyncio.to_thread(app.desk.reject_package, package, why))
+
+
+def waiting(app: WorkbenchApp) -> tuple[FactView, ...]:
+    """Proposals that stand against something, which a package carries as open."""
+    if app.view is None:
+        return ()
+    return tuple(f for f in app.view.facts if f.lifecycle in ("proposed", "contested") and f.against)
+
+
+def agent_options(agents: Sequence[AgentChoice], at: str) -> list[Option]:
+    """Agents as lines to pick, installed ones first."""
+    ordered = sorted(agents, key=lambda a: a.executable is None)
+    return [
+        Option(
+            agent.name,
+            Content.assemble(
+                ("● ", "$good") if agent.executable else ("○ ", paint.QUIET),
+                paint.word(agent.title, 18, "bold" if agent.executable else ""),
+                paint.word(f"{paint.short(agent.window)} window" if agent.window else "window not known", 18),
+                ("≈ " if agent.estimated else "= ", paint.QUIET),
+                paint.word(agent.tokenizer, 7, paint.QUIET),
+                (" last time", "$info") if agent.name == at else ("", ""),
+            ),
+            paint.line(agent.executable or "not installed here: print and copy still work", paint.QUIET),
+        )
+        for agent in ordered
+    ]

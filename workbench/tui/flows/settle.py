@@ -1,0 +1,36 @@
+"""Settle: show old and new, carry out what the person decided."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from workbench.tui.screens.settle import SettleScreen
+
+if TYPE_CHECKING:
+    from workbench.tui.app import WorkbenchApp
+
+
+async def settle(app: WorkbenchApp, fact: str) -> bool:
+    """Settle one fact; whether something was decided."""
+    settling = await asyncio.to_thread(app.desk.settlement, fact)
+    answer = await app.push_screen_wait(SettleScreen(settling, app.clock()))
+    if answer is None:
+        return False
+    if answer.message:
+        go_to_message(app, answer.message)
+        return False
+    if answer.confirm:
+        said = await asyncio.to_thread(app.desk.confirm, answer.fact, settling.expect, answer.value)
+    else:
+        said = await asyncio.to_thread(app.desk.reject, answer.fact, answer.why)
+    app.changed(said + "  u takes it back.")
+    return True
+
+
+def go_to_message(app: WorkbenchApp, ref: str) -> None:
+    """Put the cursor of the history on a message, where the task's sessions hold it."""
+    if app.main.history.reveal(ref):
+        app.main.action_pane("history")
+    else:
+        app.say("That message is in a session that is not attached to this task, or not on this machine.")

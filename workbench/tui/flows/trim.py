@@ -1,0 +1,42 @@
+"""Trim: plan the three ways, let the person look, cut."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, get_args
+
+from workbench.tui.desk import CutAct
+from workbench.tui.screens.trim import TrimScreen
+
+if TYPE_CHECKING:
+    from workbench.tui.app import WorkbenchApp
+
+
+async def trim(app: WorkbenchApp, refs: frozenset[str]) -> None:
+    """Cut the messages, after the person saw what it saves and what stands against it."""
+    view = app.view
+    if view is None or view.task is None or not refs:
+        app.say("Mark messages first: space, v for a range, a for all suggested.")
+        return
+    task = view.task.task.id
+    acts: tuple[CutAct, ...] = get_args(CutAct)
+    plans = {act: await asyncio.to_thread(app.desk.plan_cut, task, refs, act) for act in acts}
+    messages = {row.message.id: row.message for row in view.history.messages}
+    answer = await app.push_screen_wait(TrimScreen(plans, messages))
+    if answer is None:
+        return
+    said = await asyncio.to_thread(app.desk.cut, task, plans[answer.act], answer.text, answer.yes)
+    app.main.history.list.clear_marks()
+    app.changed(said + "  u takes it back.")
+
+
+async def suggest(app: WorkbenchApp) -> None:
+    """Mark all messages that may go by the rules."""
+    view = app.view
+    if view is None or view.task is None:
+        return
+    refs = await asyncio.to_thread(app.desk.suggest, view.task.task.id)
+    if refs:
+        app.main.history.list.set_marks(refs)
+    else:
+        app.say("Nothing is used up: there is nothing to suggest.")

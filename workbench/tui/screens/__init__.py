@@ -1,0 +1,1 @@
+"""Screens: the main one, and modals that return a value. None of them touches a file."""

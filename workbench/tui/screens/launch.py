@@ -1,0 +1,166 @@
+"""How the receiver is started: each way with the exact command line, and what differs since the compile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import Static
+
+from workbench.domain.package import Difference, LaunchWay
+from workbench.tui import paint
+from workbench.tui.desk import LaunchOffer
+from workbench.tui.keys import bindings
+from workbench.tui.screens.ask import AskText
+from workbench.tui.screens.modal import Modal
+from workbench.tui.screens.package import difference_rows
+from workbench.tui.widgets.key_bar import BarKey
+from workbench.tui.widgets.line_list import LineList
+from workbench.tui.widgets.task_pane import TaskScroll
+
+Step = Literal["launch", "recompile", "settle", "reject"]
+
+
+@dataclass(frozen=True)
+class LaunchAnswer:
+    """What the person decided."""
+
+    step: Step
+    way: LaunchWay | None = None
+    override: str | None = None
+    """The reason for going on in spite of differences; may be empty."""
+
+
+class WayList(LineList[LaunchOffer]):
+    """Ways to launch, the best one first."""
+
+    def row_id(self, row: LaunchOffer) -> str:
+        """The way."""
+        return row.way
+
+    def row_height(self, row: LaunchOffer) -> int:
+        """Its name, and what it does."""
+        return 1
+
+    def row_lines(self, row: LaunchOffer, width: int) -> Sequence[Content]:
+        """The way and what it does, or why not."""
+        style = paint.QUIET if row.why_not else "bold"
+        return (
+            Content.assemble(
+                " ",
+                paint.word(row.way, 11, style),
+                paint.line(row.why_not or row.note, "$warn" if row.why_not else paint.QUIET, max(8, width)),
+            ),
+        )
+
+
+class LaunchScreen(Modal[LaunchAnswer]):
+    """Choose the way, read the command, go."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "launch", "launch"), *bindings("launch")]
+
+    def __init__(self, to: str, offers: Sequence[LaunchOffer], differences: Sequence[Difference]) -> None:
+        super().__init__()
+        self._to, self._offers, self._differences = to, offers, differences
+
+    @property
+    def stops(self) -> bool:
+        """Whether something differs that stops the handover."""
+        return any(d.stops for d in self._differences)
+
+    def content(self) -> ComposeResult:
+        """Differences first, where there are any; then the ways and the command."""
+        with TaskScroll(id="differences"):
+            yield Static(paint.stack(self._difference_rows()), markup=False)
+        yield WayList(id="ways", empty=Content.styled("There is no way to launch here.", paint.QUIET))
+        yield Static(Content.styled("runs exactly", "$label bold"), markup=False, classes="gap")
+        with TaskScroll(id="command"):
+            yield Static(Content(""), id="command-text", markup=False)
+
+    def on_mount(self) -> None:
+        """The best way first."""
+        self.box.border_title = Content.assemble(
+            (" hand over to ", "bold"), paint.line(self._to, "$focus bold", 30), " "
+        )
+        self.query_one("#differences").display = bool(self._differences)
+        ways = self.query_one(WayList)
+        ways.show_rows(self._offers)
+        ways.styles.height = max(1, len(self._offers))
+        ways.focus()
+        self._command()
+
+    def keys(self) -> list[BarKey]:
+        """Launch, or what to do about differences."""
+        keys = [BarKey("enter", "launch", "launch", not self.stops)]
+        if self._differences:
+            keys += [BarKey("r", "recompile", "recompile"), BarKey("s", "settle", "settle")]
+        if self.stops:
+            keys.append(BarKey("o", "override", "override"))
+        return [*keys, BarKey("x", "reject", "reject")]
+
+    def _difference_rows(self) -> Iterator[Content]:
+        if self.stops:
+            yield Content.styled("Since it was compiled, this changed. It stops the handover:", "$life-challenged bold")
+        elif self._differences:
+            yield Content.styled("Since it was compiled:", "$label bold")
+        for difference in self._differences:
+            yield from difference_rows(difference)
+
+    def on_line_list_moved(self) -> None:
+        """The command of the way under the cursor."""
+        self._command()
+
+    def _command(self) -> None:
+        offer = self.query_one(WayList).current
+        text = paint.lines(offer.command, 40)[0] if offer else Content("")
+        self.query_one("#command-text", Static).update(text)
+
+    def on_line_list_opened(self, event: LineList.Opened) -> None:
+        """Enter."""
+        event.stop()
+        self.action_launch()
+
+    def action_launch(self) -> None:
+        """Go, where nothing stops it."""
+        if self.stops:
+            self._say("Something changed: r compiles again, s settles, o goes on all the same.")
+            return
+        self._go(None)
+
+    def _go(self, override: str | None) -> None:
+        offer = self.query_one(WayList).current
+        if offer is None or offer.why_not:
+            self._say(offer.why_not if offer else "There is no way to launch here.")
+            return
+        self.dismiss(LaunchAnswer("launch", offer.way, override))
+
+    def action_override(self) -> None:
+        """Go on in spite of the differences; the reason is recorded."""
+        if not self.stops:
+            return
+
+        def done(why: str | None) -> None:
+            if why is not None:
+                self._go(why)
+
+        about = Content("The package goes as it is. That it was overridden is recorded, with your reason.")
+        self.app.push_screen(AskText("override", about, optional=True, hint="why (may be empty)"), done)
+
+    def action_recompile(self) -> None:
+        """Compile again, and look."""
+        self.dismiss(LaunchAnswer("recompile"))
+
+    def action_settle(self) -> None:
+        """Settle what is challenged."""
+        self.dismiss(LaunchAnswer("settle"))
+
+    def action_reject(self) -> None:
+        """Reject the package."""
+        self.dismiss(LaunchAnswer("reject"))
+
+    def _say(self, text: str) -> None:
+        self.notify(text, severity="warning", markup=False)

@@ -1,0 +1,348 @@
+"""A package before it goes: its rows, the prompt as it will be sent, and whether what it rests on still holds."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widgets import ContentSwitcher, Static
+
+from workbench.domain.package import Difference
+from workbench.errors import WorkbenchError
+from workbench.services.view import FactView
+from workbench.text import one_line
+from workbench.tui import paint
+from workbench.tui.desk import Choice, Draft
+from workbench.tui.keys import bindings
+from workbench.tui.screens.modal import Modal
+from workbench.tui.widgets.key_bar import BarKey
+from workbench.tui.widgets.line_list import LineList
+from workbench.tui.widgets.manifest import ManifestList
+from workbench.tui.widgets.task_pane import TaskScroll
+
+TABS = ("rows", "prompt", "freshness")
+PROMPT_LINES = 4000
+BUDGET_STEP = 0.25
+"""Share of the budget that + and - move it by."""
+SMALLEST_BUDGET = 256
+
+Step = Literal["go", "recompile", "reject"]
+
+
+@dataclass(frozen=True)
+class PackageAnswer:
+    """What the person decided about a package."""
+
+    step: Step
+    choice: Choice
+
+
+@dataclass(frozen=True)
+class PackageInput:
+    """What the screen shows, and how it gets more; the screen itself reaches nothing."""
+
+    draft: Draft
+    differences: tuple[Difference, ...] = ()
+    waiting: tuple[FactView, ...] = ()
+    """Facts that wait to be settled."""
+    can_act: str = ""
+    """Why nothing can be handed over here; empty where it can."""
+
+
+Pack = Callable[[Choice], Awaitable[PackageInput]]
+Settle = Callable[[str], Awaitable[bool]]
+
+
+class PackageScreen(Modal[PackageAnswer]):
+    """Rows that can be taken or left, a prompt to read, differences to know."""
+
+    WIDE = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "go", "on"),
+        *bindings("package"),
+        Binding("r", "recompile", "recompile"),
+        Binding("x", "reject", "reject"),
+    ]
+
+    shown: reactive[PackageInput | None] = reactive(None, always_update=True)
+    tab: reactive[str] = reactive("rows")
+    packing: reactive[bool] = reactive(False)
+
+    def __init__(self, shown: PackageInput, pack: Pack, settle: Settle) -> None:
+        super().__init__()
+        self._first, self._pack, self._settle = shown, pack, settle
+        self._choice = shown.draft.choice
+
+    @property
+    def stored(self) -> bool:
+        """Whether this is a package that exists; its rows are then as they are."""
+        return self.shown is not None and self.shown.draft.package is not None
+
+    def content(self) -> ComposeResult:
+        """Figures, tabs, and the three views."""
+        yield Static(Content(""), id="figures", markup=False)
+        yield Static(Content(""), id="tabs", markup=False)
+        with ContentSwitcher(initial="rows"):
+            with TaskHolder(id="rows"):
+                yield Static(Content(""), id="row-head", markup=False)
+                yield ManifestList(id="manifest", empty=Content.styled("Nothing could be taken.", paint.QUIET))
+                yield Static(Content(""), id="row-detail", markup=False)
+            with TaskScroll(id="prompt"):
+                yield Static(Content(""), id="prompt-text", markup=False)
+            with TaskScroll(id="freshness"):
+                yield Static(Content(""), id="freshness-text", markup=False)
+
+    def on_mount(self) -> None:
+        """Show what was given."""
+        self.shown = self._first
+        self.query_one(ManifestList).focus()
+
+    def keys(self) -> list[BarKey]:
+        """What can be done with it."""
+        draft = self.shown.draft if self.shown else None
+        able = draft is not None and not draft.blocked and not self._first.can_act
+        if self.stored:
+            return [
+                BarKey("enter", "launch", "go", able),
+                BarKey("tab", TABS[(TABS.index(self.tab) + 1) % len(TABS)], "tab(1)"),
+                BarKey("r", "recompile", "recompile", able),
+                BarKey("x", "reject", "reject", able),
+            ]
+        return [
+            BarKey("enter", "go on", "go", able),
+            BarKey("space", "take/leave", "take"),
+            BarKey("p", "pin", "pin"),
+            BarKey("+/-", "budget", "budget(1)"),
+            BarKey("tab", TABS[(TABS.index(self.tab) + 1) % len(TABS)], "tab(1)"),
+            BarKey("s", "settle", "settle", bool(self.shown and self.shown.waiting)),
+        ]
+
+    def watch_tab(self) -> None:
+        """Another of the three views."""
+        if self.shown is None:
+            return
+        self.query_one(ContentSwitcher).current = self.tab
+        self.query_one({"rows": "#manifest", "prompt": "#prompt", "freshness": "#freshness"}[self.tab]).focus()
+        self._heads()
+        self.refresh_keys()
+
+    def watch_packing(self) -> None:
+        """Say that new figures are on their way."""
+        if self.shown is not None:
+            self._heads()
+
+    def watch_shown(self) -> None:
+        """Other rows, another prompt."""
+        if self.shown is None:
+            return
+        draft = self.shown.draft
+        rows = self.query_one(ManifestList)
+        rows.choice = draft.choice
+        rows.show_rows(draft.rows)
+        self.query_one("#prompt-text", Static).update(prompt_text(draft))
+        self.query_one("#freshness-text", Static).update(paint.stack(self._freshness(self.shown)))
+        self._heads()
+        self._detail()
+        self.refresh_keys()
+
+    def on_resize(self) -> None:
+        """Heads stand above their columns."""
+        self._heads()
+
+    def _heads(self) -> None:
+        if self.shown is None:
+            return
+        draft = self.shown.draft
+        named = "package" if self.stored else "new package"
+        self.box.border_title = Content.assemble(
+            (f" {named} → ", "bold"), paint.line(draft.choice.to, "$focus bold", 30), " "
+        )
+        self.query_one("#figures", Static).update(self._figures(draft))
+        tabs = [
+            Content.styled(f"[{name}]" if name == self.tab else f" {name} ", "$focus bold" if name == self.tab else "")
+            for name in TABS
+        ]
+        note = self._tab_note(self.shown)
+        self.query_one("#tabs", Static).update(Content.assemble(*tabs, "  ", note))
+        width = self.query_one(ManifestList).scrollable_content_region.width - 1
+        self.query_one("#row-head", Static).update(Content.assemble(" ", self.query_one(ManifestList).head(width)))
+
+    def _figures(self, draft: Draft) -> Content:
+        if draft.blocked:
+            return Content.assemble(("blocked: ", "$bad bold"), paint.line(draft.blocked, "$bad"))
+        near = "≈" if draft.estimated else ""
+        taken = sum(row.included for row in draft.rows)
+        window = f" · window {paint.short(draft.window)}" if draft.window else " · window not known"
+        filled = min(1.0, draft.tokens / draft.budget) if draft.budget else 0.0
+        bar = "█" * round(filled * 12)
+        return Content.assemble(
+            (f"{near}{paint.count(draft.tokens)}", "bold"),
+            (f" of {paint.count(draft.budget)} tokens ", ""),
+            (bar, "$info"),
+            ("░" * (12 - len(bar)), "$rule"),
+            (f"  {taken} of {len(draft.rows)} rows{window} · {draft.tokenizer}", paint.QUIET),
+            ("  packing …" if self.packing else "", "$info"),
+        )
+
+    def _tab_note(self, shown: PackageInput) -> Content:
+        stops = sum(d.stops for d in shown.differences)
+        if stops:
+            return Content.styled(f"! {paint.plural(stops, 'difference')} since it was compiled", "$life-challenged")
+        if shown.waiting:
+            return Content.styled(f"? {paint.plural(len(shown.waiting), 'fact')} to settle", "$life-proposed")
+        return Content("")
+
+    def _freshness(self, shown: PackageInput) -> Iterator[Content]:
+        if shown.draft.package is None:
+            yield Content.assemble(("● ", "$good"), "compiled just now, from what holds now")
+        elif not shown.differences:
+            yield Content.assemble(("● ", "$good"), "fresh: everything it rests on is as it was")
+        for difference in shown.differences:
+            yield from difference_rows(difference)
+        if shown.waiting:
+            yield Content("")
+            yield Content.styled("To settle first (s): until then both values are carried, as open", "$label bold")
+        for fact in shown.waiting:
+            symbol, style = paint.LIFECYCLE[fact.lifecycle]
+            yield Content.assemble((f"{symbol} ", style), paint.line(fact.fact.line, limit=200))
+
+    def _detail(self) -> None:
+        self.query_one("#row-detail", Static).update(self.query_one(ManifestList).detail())
+
+    def on_line_list_moved(self) -> None:
+        """The detail follows the cursor."""
+        self._detail()
+
+    def on_line_list_opened(self, event: LineList.Opened) -> None:
+        """Enter goes on."""
+        event.stop()
+        self.action_go()
+
+    # Actions.
+
+    def action_tab(self, step: int) -> None:
+        """The next view."""
+        self.tab = TABS[(TABS.index(self.tab) + step) % len(TABS)]
+
+    def action_take(self) -> None:
+        """Take the row in, or leave it out."""
+        row = self.query_one(ManifestList).current
+        if row is None or self._fixed():
+            return
+        if row.id in self._choice.without:
+            self._want(replace(self._choice, without=self._choice.without - {row.id}))
+        elif row.included and row.tier == "required":
+            self._say("What is required cannot be left out.")
+        elif row.included:
+            self._want(
+                replace(self._choice, without=self._choice.without | {row.id}, pins=self._choice.pins - {row.id})
+            )
+        else:
+            self._want(replace(self._choice, pins=self._choice.pins | {row.id}))
+
+    def action_pin(self) -> None:
+        """Pin the row, or take the pin away."""
+        row = self.query_one(ManifestList).current
+        if row is not None and not self._fixed():
+            without = self._choice.without - {row.id}
+            self._want(replace(self._choice, pins=self._choice.pins ^ {row.id}, without=without))
+
+    def action_budget(self, direction: int) -> None:
+        """A larger or smaller budget, packed at once."""
+        if self.shown is None or self._fixed():
+            return
+        budget = self._choice.budget or self.shown.draft.budget
+        moved = round(budget * (1 + BUDGET_STEP)) if direction > 0 else round(budget / (1 + BUDGET_STEP))
+        self._want(replace(self._choice, budget=max(SMALLEST_BUDGET, moved)))
+
+    def action_settle(self) -> None:
+        """Settle the fact of this row, or the first that waits; then pack anew."""
+        if self.shown is None or not self.shown.waiting:
+            self._say("Nothing waits to be settled.")
+            return
+        row = self.query_one(ManifestList).current
+        ids = [fact.fact.id for fact in self.shown.waiting]
+        self._settle_now(row.id if row is not None and row.id in ids else ids[0])
+
+    def action_recompile(self) -> None:
+        """Compile a stored package again."""
+        if self.stored:
+            self.dismiss(PackageAnswer("recompile", self._choice))
+
+    def action_reject(self) -> None:
+        """Reject a stored package."""
+        if self.stored:
+            self.dismiss(PackageAnswer("reject", self._choice))
+
+    def action_go(self) -> None:
+        """On to the launch."""
+        if self._first.can_act:
+            self._say(self._first.can_act)
+        elif self.packing:
+            self._say("The package is still being packed.")
+        elif self.shown is not None and self.shown.draft.blocked:
+            self._say("It is blocked: a larger budget (+) lets it in.")
+        else:
+            self.dismiss(PackageAnswer("go", self._choice))
+
+    def _fixed(self) -> bool:
+        if self.stored:
+            self._say("This package is as it was compiled; r compiles another.")
+        return self.stored
+
+    def _say(self, text: str) -> None:
+        self.notify(text, severity="warning", markup=False)
+
+    def _want(self, choice: Choice) -> None:
+        self._choice = choice
+        self._pack_now()
+
+    @work(exclusive=True, group="pack", exit_on_error=False)
+    async def _pack_now(self) -> None:
+        self.packing = True
+        try:
+            self.shown = await self._pack(self._choice)
+        except WorkbenchError as error:
+            self._say(one_line(error.message))
+        finally:
+            self.packing = False
+
+    @work(exclusive=True, group="settle", exit_on_error=False)
+    async def _settle_now(self, fact: str) -> None:
+        if await self._settle(fact):
+            self._pack_now()
+
+
+class TaskHolder(TaskScroll, can_focus=False):
+    """Holds the list and its detail; it does not scroll itself."""
+
+
+def prompt_text(draft: Draft) -> Content:
+    """The prompt as it will be sent, bounded for the screen."""
+    text, left = paint.lines(draft.prompt, PROMPT_LINES, width=4000)
+    if not left:
+        return text
+    return Content.assemble(text, "\n", (f"… {paint.plural(left, 'line')} left off here; they are sent", paint.QUIET))
+
+
+def difference_rows(difference: Difference) -> Iterator[Content]:
+    """One difference: what, then what it was and what it is."""
+    symbol, style = ("! ", "$life-challenged") if difference.stops else ("· ", paint.QUIET)
+    yield Content.assemble(
+        (symbol, style),
+        (difference.code.replace("_", " "), style),
+        "  ",
+        paint.line(difference.subject, "bold", 160),
+        ("" if difference.stops else "  (does not stop)", paint.QUIET),
+    )
+    if difference.was is not None or difference.now is not None:
+        yield Content.assemble(
+            ("    - ", "$diff-removed"), paint.line(difference.was or "nothing", "$diff-removed", 120)
+        )
+        yield Content.assemble(("    + ", "$diff-added"), paint.line(difference.now or "nothing", "$diff-added", 120))

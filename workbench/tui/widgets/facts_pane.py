@@ -1,0 +1,116 @@
+"""The fact registry: what needs a decision first, with what it would replace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.widget import Widget
+
+from workbench.domain.fact import value_text
+from workbench.services.view import FactView, View
+from workbench.tui import paint
+from workbench.tui.widgets.line_list import LineList
+from workbench.tui.widgets.pane import FilteredPane
+
+EMPTY = Content.assemble(
+    ("No facts yet.\n", "$label"),
+    ("workbench fact propose KEY VALUE", "bold"),
+    (" records what holds; agents propose theirs the same way, and you settle them here with s.", "$quiet"),
+)
+NOT_FOUND = Content.styled("No fact holds these words. esc clears the filter.", "$quiet")
+TRUST_WIDTH = 9
+
+
+class FactList(LineList[FactView]):
+    """One line a fact, two where a decision is due."""
+
+    key_width = 18
+
+    def row_id(self, row: FactView) -> str:
+        """The fact's id."""
+        return row.fact.id
+
+    def row_height(self, row: FactView) -> int:
+        """A second line says what stands against it."""
+        return 2 if row.against and row.lifecycle != "challenged" else 1
+
+    def row_lines(self, row: FactView, width: int) -> Sequence[Content]:
+        """Lifecycle, key, value, trust."""
+        symbol, style = paint.LIFECYCLE[row.lifecycle]
+        trust, trust_style = paint.TRUST[row.fact.trust]
+        key_width = max(6, min(self.key_width, (width - TRUST_WIDTH) // 2))
+        room = width - key_width - 3 - (TRUST_WIDTH + 1 if width >= 34 else 0)
+        value_style = "$quiet" if row.lifecycle in ("superseded", "rejected", "retracted") or row.shadowed else "bold"
+        note = " shadowed" if row.shadowed else " review due" if row.past_review else ""
+        value = paint.line(value_text(row.fact.value), value_style, 200)
+        if room > len(note) + 6:
+            value = Content.assemble(value.truncate(room - len(note), ellipsis=True), (note, paint.QUIET))
+        first: list[Content | str | tuple[str, str]] = [
+            (f"{symbol} ", style),
+            paint.word(row.key, key_width, style if row.against else ""),
+            " ",
+            paint.fit(value, room),
+        ]
+        if width >= 34:
+            first += [" ", paint.word(trust, TRUST_WIDTH, trust_style)]
+        if self.row_height(row) == 1:
+            return (paint.join(first),)
+        return (paint.join(first), self._against(row, width))
+
+    def _against(self, row: FactView, width: int) -> Content:
+        words = {"proposed": "would replace", "contested": "stands against"}
+        _, style = paint.LIFECYCLE[row.lifecycle]
+        values = ", ".join(value_text(fact.value) for fact in row.against)
+        trust = row.against[0].trust
+        return Content.assemble(
+            (f"  {words.get(row.lifecycle, row.lifecycle)} ", style),
+            paint.line(values, limit=max(8, width - 30)),
+            (f" {paint.TRUST[trust][0]}", paint.TRUST[trust][1]),
+        )
+
+
+class FactsPane(FilteredPane):
+    """Facts in scope of the current task."""
+
+    NUMBER = "3"
+    NAME = "facts"
+
+    def compose(self) -> ComposeResult:
+        """A list and its filter line."""
+        yield FactList(id="facts-list", empty=EMPTY)
+        yield from self.compose_filter()
+
+    @property
+    def home(self) -> Widget:
+        """The list."""
+        return self.list
+
+    @property
+    def list(self) -> FactList:
+        """The facts."""
+        return self.query_one(FactList)
+
+    def part(self, view: View) -> object:
+        """The facts."""
+        return view.facts
+
+    def show(self, view: View) -> None:
+        """Show the facts that hold the words."""
+        words = self.words
+        rows = view.facts if not words else tuple(f for f in view.facts if holds(f, words))
+        self.list.empty = NOT_FOUND if words and view.facts else EMPTY
+        self.list.key_width = max((min(28, paint.width_of(f.key)) for f in rows), default=12)
+        self.list.show_rows(rows)
+        due = sum(f.lifecycle in ("proposed", "challenged", "contested") for f in view.facts)
+        number = paint.plural(len(view.facts), "fact") if view.facts else ""
+        asks = (f" · {due} to settle", "$life-proposed") if due else ("", "")
+        self.border_title = self.head(Content.assemble((number, paint.QUIET), asks))
+
+
+def holds(row: FactView, words: str) -> bool:
+    """Whether a fact holds all the words."""
+    fact = row.fact
+    text = f"{row.key} {value_text(fact.value)} {fact.statement} {row.lifecycle} {fact.trust} {fact.kind}".lower()
+    return all(word in text for word in words.split())

@@ -1,0 +1,153 @@
+"""The history: one line a message, with marks for trimming."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.content import Content
+from textual.message import Message as Event
+
+from workbench.domain.trimming import with_partners
+from workbench.services.view import MessageView
+from workbench.tui import paint
+from workbench.tui.keys import bindings
+from workbench.tui.widgets.line_list import LineList
+
+SEQ, WHO, KIND, TOKENS = 5, 5, 7, 6
+
+
+class HistoryList(LineList[MessageView]):
+    """Messages in file order; the cursor follows the end if it stood there."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings("history")
+    FOLLOW = True
+
+    class Marked(Event):
+        """Other messages are marked; ``refused`` says why some were not."""
+
+        def __init__(self, refused: str = "") -> None:
+            super().__init__()
+            self.refused = refused
+
+    class SuggestionWanted(Event):
+        """The person asks which messages may go."""
+
+    def __init__(self, *, id: str | None = None, empty: Content | None = None) -> None:
+        super().__init__(id=id, empty=empty)
+        self._marks: frozenset[str] = frozenset()
+        self._anchor: str | None = None
+
+    def row_id(self, row: MessageView) -> str:
+        """The message's id, with its session."""
+        return row.message.ref
+
+    @property
+    def marks(self) -> frozenset[str]:
+        """Refs of marked messages, the open range included."""
+        return self._marks | self._span()
+
+    def row_lines(self, row: MessageView, width: int) -> Sequence[Content]:
+        """Mark, number, who, kind, tokens, class and disposition, what; fewer columns where it is narrow."""
+        message, fate = row.message, row.fate
+        gone = fate.disposition != "kept"
+        who, who_style = paint.speaker(message)
+        text_style = "$quiet strike" if fate.disposition == "dropped" else "$quiet" if gone else ""
+        if not message.in_context and not gone:
+            text_style = "$quiet"
+        marked = row.message.ref in self.marks
+        parts: list[Content | str | tuple[str, str]] = [("■ ", "$warn") if marked else "  "]
+        if width >= 60:
+            parts += [paint.word(str(message.seq), SEQ, paint.QUIET, right=True), " "]
+        parts += [paint.word(who, WHO, who_style), " "]
+        if width >= 52:
+            parts += [paint.word(paint.kind(message), KIND, paint.QUIET), " "]
+        parts += [paint.word(paint.short(row.tokens), TOKENS, paint.QUIET, right=True), " "]
+        parts += [paint.MEMORY[fate.memory], paint.DISPOSITION[fate.disposition]]
+        parts += [("^", "$warn") if fate.pinned else " ", " "]
+        how, how_style = paint.outcome(message)
+        if how:
+            parts.append((f"{how}  ", how_style))
+        parts.append(paint.line(paint.gist(message), text_style, max(8, width)))
+        return (paint.join(parts),)
+
+    def row_style(self, row: MessageView) -> str:
+        """Marked rows have their own background."""
+        return "$marked" if row.message.ref in self.marks else ""
+
+    def clear_marks(self) -> bool:
+        """Take all marks away; whether there were any."""
+        had = bool(self.marks)
+        self._marks, self._anchor = frozenset(), None
+        self._changed()
+        return had
+
+    def set_marks(self, refs: frozenset[str]) -> None:
+        """Mark exactly these, and their partners; guidelines stay unmarked."""
+        self._mark(refs, frozenset())
+
+    def keep_known(self) -> None:
+        """Forget marks on messages that are no longer there."""
+        if self._marks:
+            self._marks &= {self.row_id(row) for row in self.rows}
+
+    def action_mark(self) -> None:
+        """Mark or unmark the message under the cursor, and go on to the next."""
+        if self._anchor is not None:
+            self._close_range()
+            return
+        ref = self.current_id
+        if ref is None:
+            return
+        if ref in self._marks:
+            self._marks -= self._with_partners(frozenset((ref,)))
+            self._changed()
+        else:
+            self._mark(frozenset((ref,)), self._marks)
+        self.cursor += 1
+
+    def action_range(self) -> None:
+        """Begin a range at the cursor, or end it there."""
+        if self._anchor is not None:
+            self._close_range()
+            return
+        self._anchor = self.current_id
+        self._changed()
+
+    def action_suggested(self) -> None:
+        """Ask for the suggestion."""
+        self.post_message(self.SuggestionWanted())
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        """An open range grows with the cursor."""
+        super().watch_cursor(old, new)
+        if self._anchor is not None:
+            self._changed()
+
+    def _close_range(self) -> None:
+        span, self._anchor = self._span(), None
+        self._mark(span, self._marks)
+
+    def _span(self) -> frozenset[str]:
+        if self._anchor is None:
+            return frozenset()
+        start = self._find(self._anchor)
+        low, high = sorted((start, self.cursor))
+        return frozenset(r.message.ref for r in self.rows[low : high + 1] if r.fate.memory != "guideline")
+
+    def _mark(self, refs: frozenset[str], before: frozenset[str]) -> None:
+        wanted = self._with_partners(refs)
+        guidelines = {r.message.ref for r in self.rows if r.fate.memory == "guideline"} & wanted
+        self._marks = before | (wanted - guidelines)
+        self._changed("A guideline is never trimmed: it is not marked." if guidelines else "")
+
+    def _with_partners(self, refs: frozenset[str]) -> frozenset[str]:
+        """A call goes with its result, within their session."""
+        messages = [row.message for row in self.rows]
+        chosen = with_partners(messages, {m.id for m in messages if m.ref in refs})
+        return frozenset(m.ref for m in messages if m.id in chosen)
+
+    def _changed(self, refused: str = "") -> None:
+        self.repaint()
+        self.post_message(self.Marked(refused))

@@ -1,0 +1,145 @@
+"""The history of the task's sessions, and the message under the cursor."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from workbench.services.view import HistoryView, MessageView, View
+from workbench.tui import paint
+from workbench.tui.widgets.history_list import KIND, SEQ, TOKENS, WHO, HistoryList
+from workbench.tui.widgets.message_pane import MessagePane
+from workbench.tui.widgets.pane import FilteredPane, FilterLine
+
+EMPTY = Content.assemble(
+    ("No session is attached to this task yet.\n", "$label"),
+    ("workbench session attach @ latest", "bold"),
+    (" takes the newest one; its messages then appear here as the agent works.", "$quiet"),
+)
+NOT_FOUND = Content.styled("No message holds these words. esc clears the filter.", "$quiet")
+
+
+class HistoryPane(FilteredPane):
+    """List above, message below."""
+
+    NUMBER = "2"
+    NAME = "history"
+
+    def compose(self) -> ComposeResult:
+        """List, figure, filter line, message."""
+        with Vertical(id="history-box"):
+            yield Static(Content(""), id="history-head", markup=False)
+            yield HistoryList(id="history", empty=EMPTY)
+            yield Static(Content(""), id="figure", markup=False)
+            yield from self.compose_filter()
+        yield MessagePane()
+
+    def on_mount(self) -> None:
+        """Nothing is marked yet."""
+        self.query_one("#figure").display = False
+
+    @property
+    def frame(self) -> Widget:
+        """The frame of the list."""
+        return self.query_one("#history-box")
+
+    @property
+    def home(self) -> Widget:
+        """The list."""
+        return self.list
+
+    @property
+    def list(self) -> HistoryList:
+        """The messages."""
+        return self.query_one(HistoryList)
+
+    @property
+    def message(self) -> MessagePane:
+        """The message under the list."""
+        return self.query_one(MessagePane)
+
+    def part(self, view: View) -> object:
+        """The history."""
+        return view.history
+
+    def show(self, view: View) -> None:
+        """Show the rows that hold the words."""
+        history, words = view.history, self.words
+        rows = history.messages if not words else tuple(m for m in history.messages if holds(m, words))
+        self.list.empty = NOT_FOUND if words and history.messages else EMPTY
+        self.list.show_rows(rows)
+        self.list.keep_known()
+        self.frame.border_title = self.head(self._detail(history, len(rows)))
+        self._figure(history)
+        self.message.show(self.list.current)
+
+    def _detail(self, history: HistoryView, shown: int) -> Content:
+        total = len(history.messages)
+        if not total:
+            return Content("")
+        number = paint.plural(total, "message") if shown == total else f"{shown:,} of {paint.plural(total, 'message')}"
+        kept = f"{paint.count(history.tokens_kept)} of {paint.count(history.tokens_all)} tokens kept"
+        gone = f" · {paint.plural(len(history.absent), 'session')} not on this machine" if history.absent else ""
+        return Content.assemble((f"{number} · {kept}", paint.QUIET), (gone, "$warn"))
+
+    def on_resize(self) -> None:
+        """The heads stand above their columns."""
+        width = self.list.scrollable_content_region.width - 1
+        parts: list[Content | str | tuple[str, str]] = ["   "]
+        if width >= 60:
+            parts += [paint.word("#", SEQ, right=True), " "]
+        parts += [paint.word("who", WHO), " "]
+        if width >= 52:
+            parts += [paint.word("kind", KIND), " "]
+        parts += [paint.word("tokens", TOKENS, right=True), " ", "mem  ", "what"]
+        self.query_one("#history-head", Static).update(paint.fit(paint.join(parts), max(0, width)))
+
+    @on(HistoryList.Moved)
+    def _moved(self) -> None:
+        self.message.show(self.list.current)
+
+    @on(HistoryList.Marked)
+    def _marked(self) -> None:
+        if self.view is not None:
+            self._figure(self.view.history)
+
+    def _figure(self, history: HistoryView) -> None:
+        marks = self.list.marks
+        figure = self.query_one("#figure", Static)
+        figure.display = bool(marks)
+        if marks:
+            figure.update(figure_line(history, marks))
+
+    def reveal(self, ref: str) -> bool:
+        """Put the cursor on a message, the filter taken away if it hides it; whether it is here."""
+        if self.list.go_to(ref):
+            return True
+        if self.words:
+            self.query_one(FilterLine).value = ""
+            if self.view is not None:
+                self.show(self.view)
+        return self.list.go_to(ref)
+
+
+def holds(row: MessageView, words: str) -> bool:
+    """Whether a row holds all the words, in any order."""
+    message = row.message
+    text = f"{paint.gist(message)} {message.kind} {paint.speaker(message)[0]}".lower()
+    return all(word in text for word in words.split())
+
+
+def figure_line(history: HistoryView, marks: frozenset[str]) -> Content:
+    """What marking saves so far, and in what."""
+    saved = sum(r.tokens for r in history.messages if r.message.ref in marks and r.fate.disposition == "kept")
+    after = history.tokens_kept - saved
+    return Content.assemble(
+        (f" {paint.plural(len(marks), 'message')} marked ", "bold"),
+        (paint.count(history.tokens_kept), ""),
+        (" → ", paint.QUIET),
+        (f"{paint.count(after)} tokens ", "bold $good"),
+        ("in the next package; the running agent's context does not change", paint.QUIET),
+    )

@@ -1,0 +1,110 @@
+"""Handoff packages: pending ones first, and why one is stale."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.widget import Widget
+
+from workbench.domain.package import OPEN_PACKAGE
+from workbench.services.view import PackageView, View
+from workbench.tui import paint
+from workbench.tui.widgets.line_list import LineList
+from workbench.tui.widgets.pane import Pane
+
+EMPTY = Content.assemble(
+    ("No packages yet.\n", "$label"),
+    ("H", "bold"),
+    (" hands the task to another agent: you see what goes into the package before anything is sent.", "$quiet"),
+)
+
+
+class PackageList(LineList[PackageView]):
+    """Two lines a package that is still open: how it stands, and what needs to be known."""
+
+    pane: PackagesPane
+
+    def row_id(self, row: PackageView) -> str:
+        """The package's id."""
+        return row.envelope.id
+
+    def row_height(self, row: PackageView) -> int:
+        """Closed ones take one line."""
+        return 2 if row.status in OPEN_PACKAGE or row.status == "failed" else 1
+
+    def row_lines(self, row: PackageView, width: int) -> Sequence[Content]:
+        """Status, receiver, size, time; then why."""
+        symbol, style = paint.PACKAGE.get(row.status, ("?", paint.QUIET))
+        status = "stale" if row.stale else row.status
+        if row.stale:
+            symbol, style = "!", "$life-challenged"
+        at = row.events[-1].at if row.events else row.envelope.prepared_at
+        first = paint.join(
+            [
+                (f"{symbol} ", style),
+                paint.word(status, 10, style),
+                ("→ ", paint.QUIET),
+                paint.word(row.envelope.identity.to, 8, "bold"),
+                paint.word(paint.count(row.envelope.tokens), 6, right=True),
+                (" tok " if width >= 40 else " ", paint.QUIET),
+                (paint.clock(at, self.pane.now), paint.QUIET),
+            ]
+        )
+        return (first, Content.assemble("  ", self._why(row)))
+
+    def _why(self, row: PackageView) -> Content:
+        stops = [d for d in row.differences if d.stops]
+        if stops:
+            more = f" and {len(stops) - 1} more" if len(stops) > 1 else ""
+            words = stops[0].code.replace("_", " ")
+            return Content.assemble((f"{words}: ", "$life-challenged"), paint.line(stops[0].subject), (more, "$quiet"))
+        last = row.events[-1] if row.events else None
+        if last is not None and last.why:
+            return paint.line(last.why, paint.QUIET)
+        words = {
+            "pending": "fresh; enter looks, then launches",
+            "confirmed": "confirmed, not started yet",
+            "transferring": "the old executor is leaving",
+            "launched": "waiting for the receiver's session",
+            "received": "proved from the receiver's session",
+            "failed": "the launch failed",
+        }.get(row.status, "")
+        return Content.styled(words, paint.QUIET)
+
+
+class PackagesPane(Pane):
+    """Packages of the current task."""
+
+    NUMBER = "4"
+    NAME = "packages"
+
+    def compose(self) -> ComposeResult:
+        """A list."""
+        packages = PackageList(id="packages-list", empty=EMPTY)
+        packages.pane = self
+        yield packages
+
+    @property
+    def home(self) -> Widget:
+        """The list."""
+        return self.list
+
+    @property
+    def list(self) -> PackageList:
+        """The packages."""
+        return self.query_one(PackageList)
+
+    def part(self, view: View) -> object:
+        """The packages."""
+        return view.packages
+
+    def show(self, view: View) -> None:
+        """Show the packages."""
+        self.list.show_rows(view.packages)
+        pending = sum(p.status == "pending" for p in view.packages)
+        stale = sum(p.stale for p in view.packages)
+        waiting = f"{pending} pending" if pending else ""
+        asks = (f" · {stale} stale", "$life-challenged") if stale else ("", "")
+        self.border_title = self.head(Content.assemble((waiting, paint.QUIET), asks))

@@ -1,0 +1,115 @@
+"""What all panes share: a frame with a number and a title, a view bound to the screen's, a filter line."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widget import Widget
+from textual.widgets import Input
+
+from workbench.services.view import View
+
+
+class Pane(Vertical):
+    """A frame that shows its own part of the view, and repaints only when that part changed."""
+
+    NUMBER: ClassVar[str] = ""
+    NAME: ClassVar[str] = ""
+
+    view: reactive[View | None] = reactive(None, always_update=True)
+    now: datetime
+
+    def head(self, detail: Content | str = "") -> Content:
+        """The frame's title."""
+        parts: list[Content | str | tuple[str, str]] = [(f" {self.NUMBER} ", "$focus"), (f"{self.NAME} ", "bold")]
+        if detail:
+            parts.append(Content.assemble(detail if isinstance(detail, Content) else (detail, "$quiet"), " "))
+        return Content.assemble(*parts)
+
+    def on_mount(self) -> None:
+        """A title before there is anything to show."""
+        if self.view is None:
+            self.frame.border_title = self.head()
+
+    @property
+    def frame(self) -> Widget:
+        """The widget that has the frame."""
+        return self
+
+    @property
+    def home(self) -> Widget:
+        """The widget that takes the focus when a person goes to this pane."""
+        raise NotImplementedError
+
+    def watch_view(self, old: View | None, new: View | None) -> None:
+        """Hand the own part on when it differs."""
+        if new is None:
+            return
+        before = None if old is None else self.part(old)
+        now = self.part(new)
+        if old is None or (before is not now and before != now):
+            self.show(new)
+
+    def part(self, view: View) -> object:
+        """What of a view this pane shows."""
+        raise NotImplementedError
+
+    def show(self, view: View) -> None:
+        """Show another part."""
+        raise NotImplementedError
+
+
+class FilterLine(Input):
+    """The words that rows must hold, typed under a list."""
+
+    def __init__(self) -> None:
+        super().__init__(placeholder="words that rows must hold · enter keeps, esc clears", compact=True)
+        self.display = False
+
+    def open(self) -> None:
+        """Show the line and type into it."""
+        self.display = True
+        self.focus()
+
+
+class FilteredPane(Pane):
+    """A pane over a list that a person can narrow by words."""
+
+    def compose_filter(self) -> ComposeResult:
+        """The filter line, for the end of ``compose``."""
+        yield FilterLine()
+
+    @property
+    def words(self) -> str:
+        """What the rows must hold, in lower case."""
+        return self.query_one(FilterLine).value.strip().lower()
+
+    def start_filter(self) -> None:
+        """Let the person type words."""
+        self.query_one(FilterLine).open()
+
+    def clear_filter(self) -> bool:
+        """Take the filter away; whether there was one."""
+        line = self.query_one(FilterLine)
+        had = line.display
+        line.display = False
+        line.value = ""
+        self.home.focus()
+        return had
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Narrow the rows while the words are typed."""
+        event.stop()
+        if self.view is not None:
+            self.show(self.view)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Keep the filter and go back to the rows."""
+        event.stop()
+        self.query_one(FilterLine).display = bool(self.words)
+        self.home.focus()
