@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -41,3 +45,26 @@ def shared_dir() -> Path:
     if not SHARED.is_dir():
         pytest.skip("no folder 'shared' beside this checkout: tests over its session files are left out")
     return SHARED
+
+
+@pytest.fixture
+def tmux_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[str]]:
+    """A tmux server of this test alone, and this process made to believe that it runs in its first pane.
+
+    Yields the beginning of every tmux command line that speaks to it.
+    """
+    if shutil.which("tmux") is None:
+        pytest.skip("tmux is not installed")
+    # Not beneath the test's own folder: the path of a socket may have about 100 characters only.
+    folder = tempfile.mkdtemp(prefix="wb-tmux-")
+    base = ["tmux", "-S", f"{folder}/socket", "-f", "/dev/null"]
+    subprocess.run([*base, "new-session", "-d", "-x", "120", "-y", "40", "cat"], check=True, cwd=tmp_path)
+    try:
+        form = "#{socket_path},#{pid},0 #{pane_id}"
+        told = subprocess.run([*base, "display-message", "-p", form], check=True, capture_output=True, text=True)
+        monkeypatch.setenv("TMUX", told.stdout.split()[0])
+        monkeypatch.setenv("TMUX_PANE", told.stdout.split()[1])
+        yield base
+    finally:
+        subprocess.run([*base, "kill-server"], check=False, capture_output=True)
+        shutil.rmtree(folder)

@@ -7,13 +7,10 @@ import hashlib
 import json
 import os
 import pty
-import shutil
 import stat
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -222,26 +219,6 @@ def test_the_terminal_is_lent_and_given_back(tmp_path: Path) -> None:
 # tmux.
 
 
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    """A tmux server of this test alone, and this process made to believe that it runs in its first pane."""
-    if shutil.which("tmux") is None:
-        pytest.skip("tmux is not installed")
-    # Not beneath the test's own folder: the path of a socket may have about 100 characters only.
-    folder = tempfile.mkdtemp(prefix="wb-tmux-")
-    base = ["tmux", "-S", f"{folder}/socket", "-f", "/dev/null"]
-    subprocess.run([*base, "new-session", "-d", "-x", "120", "-y", "40", "cat"], check=True, cwd=tmp_path)
-    try:
-        form = "#{socket_path},#{pid},0 #{pane_id}"
-        told = subprocess.run([*base, "display-message", "-p", form], check=True, capture_output=True, text=True)
-        monkeypatch.setenv("TMUX", told.stdout.split()[0])
-        monkeypatch.setenv("TMUX_PANE", told.stdout.split()[1])
-        yield
-    finally:
-        subprocess.run([*base, "kill-server"], check=False, capture_output=True)
-        shutil.rmtree(folder)
-
-
 def wait_for(report: Path) -> None:
     until = time.monotonic() + 30
     while not report.exists():
@@ -250,7 +227,7 @@ def wait_for(report: Path) -> None:
 
 
 @pytest.mark.tmux
-@pytest.mark.usefixtures("server")
+@pytest.mark.usefixtures("tmux_server")
 def test_a_hand_over_into_a_pane(
     bench: Bench, planned: Planner, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -280,7 +257,7 @@ def test_a_hand_over_into_a_pane(
 
 
 @pytest.mark.tmux
-@pytest.mark.usefixtures("server")
+@pytest.mark.usefixtures("tmux_server")
 def test_a_pane_that_refuses_stays_and_says_why(bench: Bench, planned: Planner, stand_in: StandIn) -> None:
     package = bench.prepare()
     plan = planned(package, "tmux", where="window")
@@ -303,7 +280,7 @@ def test_a_pane_that_refuses_stays_and_says_why(bench: Bench, planned: Planner, 
 
 
 @pytest.mark.tmux
-@pytest.mark.usefixtures("server")
+@pytest.mark.usefixtures("tmux_server")
 def test_what_runs_but_could_not_be_recorded_is_recorded_later(
     bench: Bench, planned: Planner, stand_in: StandIn
 ) -> None:
@@ -325,7 +302,7 @@ def test_what_runs_but_could_not_be_recorded_is_recorded_later(
 
 
 @pytest.mark.tmux
-@pytest.mark.usefixtures("server")
+@pytest.mark.usefixtures("tmux_server")
 def test_headless_in_a_pane_gets_the_bytes(bench: Bench, planned: Planner, stand_in: StandIn) -> None:
     prompt = "x ü\n".encode() * 100_000
     plan = planned(bench.prepare(prompt), "tmux", headless=True, words=("--go",))
@@ -337,7 +314,7 @@ def test_headless_in_a_pane_gets_the_bytes(bench: Bench, planned: Planner, stand
 
 
 @pytest.mark.tmux
-@pytest.mark.usefixtures("server")
+@pytest.mark.usefixtures("tmux_server")
 def test_what_never_begins_is_withdrawn(bench: Bench, planned: Planner, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = planned(bench.prepare(), "tmux")
     put_prompt(bench, plan)
@@ -351,7 +328,7 @@ def test_what_never_begins_is_withdrawn(bench: Bench, planned: Planner, monkeypa
 
 
 @pytest.mark.tmux
-@pytest.mark.usefixtures("server")
+@pytest.mark.usefixtures("tmux_server")
 def test_a_pane_too_small_to_split_becomes_a_window(tmp_path: Path) -> None:
     tmux.run(os.environ, "resize-window", "-x", "20", "-y", "2")
     pane = tmux.open_pane(os.environ, ["cat"], tmp_path, "split", "agent #{x};")
@@ -360,7 +337,7 @@ def test_a_pane_too_small_to_split_becomes_a_window(tmp_path: Path) -> None:
 
 
 @pytest.mark.tmux
-@pytest.mark.usefixtures("server")
+@pytest.mark.usefixtures("tmux_server")
 def test_copy_into_a_buffer_of_tmux() -> None:
     copied = clipboard.copy("line ü;\n", {k: v for k, v in os.environ.items() if "DISPLAY" not in k})
     assert copied == clipboard.Copied(True, "tmux's buffer")

@@ -42,6 +42,12 @@ def folder(sample: str, tmp_path: Path) -> Path:
     return copy_demo(sample, tmp_path / "a folder", os.environ, NOW)
 
 
+@pytest.fixture
+def theme(tmp_path: Path) -> Path:
+    """The sample in which the person took a colour back."""
+    return copy_demo("todo-theme", tmp_path / "theme", os.environ, NOW)
+
+
 def git(folder: Path, *words: str) -> str:
     return subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True).stdout
 
@@ -177,8 +183,8 @@ def sections(prompt: str) -> dict[str, str]:
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-def test_a_value_that_the_person_took_back_is_stated_nowhere_as_holding(folder: Path) -> None:
-    ctx = opened(folder)
+def test_a_value_that_the_person_took_back_is_stated_nowhere_as_holding(theme: Path) -> None:
+    ctx = opened(theme)
     records = ctx.workspace.load()
     challenged = [f for f in records.facts.values() if records.registry.lifecycle(f.id) == "challenged"]
     assert challenged
@@ -191,22 +197,22 @@ def test_a_value_that_the_person_took_back_is_stated_nowhere_as_holding(folder: 
             assert found <= {"To settle", "History"}
 
 
-def test_settling_what_is_challenged_makes_its_packages_stale(folder: Path) -> None:
-    ctx = opened(folder)
+def test_settling_what_is_challenged_makes_its_packages_stale(theme: Path) -> None:
+    ctx = opened(theme)
     registry = ctx.workspace.load().registry
     for fact in registry.facts.values():
         if registry.lifecycle(fact.id) == "challenged":
             [proposal] = registry.standing(fact.id).by
             facts.confirm(ctx, proposal, expect=f"{fact.id}@{fact.version}")
-    settled = opened(folder)
+    settled = opened(theme)
     assert {settled.workspace.load().registry.lifecycle(f) for f in registry.facts} <= {"active", "superseded"}
     for package in settled.workspace.load().packages.values():
         codes = {d.code for d in packages.check(settled, package.envelope.id) if d.stops}
         assert "fact_changed" in codes
 
 
-def test_something_is_interrupted_something_is_red_and_something_is_large_enough_to_trim(folder: Path) -> None:
-    ctx = opened(folder)
+def test_something_is_interrupted_something_is_red_and_something_is_large_enough_to_trim(theme: Path) -> None:
+    ctx = opened(theme)
     card = build_view(ctx)
     assert card.task is not None
     assert card.task.interrupted

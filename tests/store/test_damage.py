@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.store.conftest import AT, PERSON, make_fact, make_task, put
+from tests.store.test_workspace import envelope, event
 from workbench.domain.evidence import Evidence
 from workbench.domain.ids import new_id
-from workbench.errors import DamagedError, UsageError
+from workbench.errors import DamagedError
 from workbench.store import Workspace
 from workbench.store.form import Unreadable, canonical, digest, read_document
 
@@ -135,11 +136,14 @@ def test_what_is_no_ordinary_file_is_not_waited_for(workspace: Workspace) -> Non
 
 
 def test_missing_parts_of_a_package_are_damage(workspace: Workspace) -> None:
+    lost = {}
     for name in ("envelope.json", "status.jsonl"):
-        (workspace.root / "packages" / new_id()).mkdir()
-        folder = sorted((workspace.root / "packages").iterdir())[-1]
-        (folder / name).write_bytes(b"")
-    assert len(workspace.load().damaged) >= 2
+        package = envelope(new_id())
+        with workspace.transaction(PERSON, "prepare") as tx:
+            tx.add_package(package, b"p", event())
+        lost[package.id] = workspace.root / "packages" / package.id / name
+        lost[package.id].unlink()
+    assert {d.path for d in workspace.load().damaged} == {f"packages/{i}/{p.name}" for i, p in lost.items()}
     assert workspace.load().packages == {}
 
 
@@ -158,5 +162,3 @@ def test_reading_strictly_never_raises_anything_else() -> None:
     for data in (b"[" * 100_000, b"{" * 5000, b'{"a":' * 3000, b"-", b"\xff", b'{"a":1}{"a":1}', b'{"\\ud800": 1}'):
         with pytest.raises(Unreadable):
             read_document(data)
-    with pytest.raises(UsageError):
-        raise UsageError("kept apart")

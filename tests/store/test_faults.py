@@ -5,8 +5,10 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +17,10 @@ import pytest
 from tests.store.conftest import AT, PERSON, make_fact, make_task, put
 from workbench.domain.evidence import Evidence
 from workbench.domain.ids import new_id
+from workbench.domain.task import Task
 from workbench.errors import StorageError
-from workbench.store import Records, Workspace, find_existing
-from workbench.store.primitives import watched
+from workbench.store import Records, Workspace, find_existing, locate
+from workbench.store.primitives import Hook, watched
 
 # One process, one fork a case: each child dies at its k-th operation as if it were killed.
 KILLER = """
@@ -36,7 +39,7 @@ def command(folder):
         tx.put(task.with_(title="New title, longer than the old one"))
         tx.put(fact.with_(value="new"))
         tx.put(Fact(id="newfact000", key="Brand New", value=1))
-        tx.append_evidence(Evidence(id="evidence00", kind="claim", task=task.id, at="2026-03-01T10:00:00Z"))
+        tx.append_evidence(Evidence(id="ev9dence00", kind="claim", task=task.id, at="2026-03-01T10:00:00Z"))
         tx.put_blob(b"kept")
 
 def run(folder, k):
@@ -70,22 +73,25 @@ def state(records: Records) -> dict[str, Any]:
 NEW = {
     "titles": ["New title, longer than the old one"],
     "facts": [("Brand New", "1"), ("shelf.width", "new")],
-    "evidence": ["evidence00"],
+    "evidence": ["ev9dence00"],
     "damaged": (),
 }
 
 
+def refusal(command: Callable[[], None], hook: Hook) -> StorageError | None:
+    try:
+        with watched(hook):
+            command()
+    except StorageError as error:
+        return error
+    return None
+
+
 def prepared(folder: Path) -> Workspace:
     folder.mkdir()
-    workspace = Workspace.init(find_existing_or_new(folder))
+    workspace = Workspace.init(locate(folder))
     put(workspace, make_task("Old"), make_fact("shelf.width", "old"))
     return workspace
-
-
-def find_existing_or_new(folder: Path) -> Any:
-    from workbench.store import locate
-
-    return locate(folder)
 
 
 def test_killed_at_every_operation(tmp_path: Path) -> None:
@@ -134,16 +140,15 @@ def test_refused_at_every_operation(tmp_path: Path, number: int) -> None:
             if count == case:
                 raise OSError(number, os.strerror(number))
 
-        acknowledged = True
-        try:
-            with watched(hook), workspace.transaction(PERSON, "three") as tx:
+        def command(workspace: Workspace = workspace, task: Task = task) -> None:
+            with workspace.transaction(PERSON, "three") as tx:
                 tx.put(task.with_(title="New"))
                 tx.put(make_fact("Brand New", 1))
                 tx.append_evidence(Evidence(id=new_id(), kind="claim", task=task.id, at=AT))
-        except StorageError as error:
-            acknowledged = False
-            assert error.hint
-            assert error.details["errno"] == number
+
+        error = refusal(command, hook)
+        acknowledged = error is None
+        assert error is None or (error.hint and error.details["errno"] == number)
         records = Workspace.open(workspace.location, read_only=True).load()
         changed = records.tasks[task.id].title == "New"
         assert changed == acknowledged
@@ -205,8 +210,6 @@ def test_completion_does_not_need_the_marker_and_keeps_hand_edits(workspace: Wor
 
 
 def test_a_workspace_without_its_local_folder_is_complete(workspace: Workspace) -> None:
-    import shutil
-
     task = put(workspace, make_task())[0]
     put(workspace, task.with_(title="Two"))
     shutil.rmtree(workspace.root / ".local")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 
@@ -16,16 +17,17 @@ from workbench.compiler.collect_task import direct_dependencies
 from workbench.compiler.envelope import (
     Blocked,
     Compiled,
+    Line,
     RequiredItem,
-    Row,
     budget_json,
     items_by_section,
-    snapshot_of,
+    snapshot_by_lines,
 )
 from workbench.compiler.frame import SNAPSHOT_TOKENS, Frame
 from workbench.compiler.layout import Form, Piece
+from workbench.compiler.manifest import Manifest
 from workbench.compiler.material import Material
-from workbench.compiler.pack import Item, Packer, Packing, TokenCache, Unit, replaces, units_of
+from workbench.compiler.pack import Item, Packer, Packing, Place, Ranking, TokenCache, replaces
 from workbench.compiler.qualify import Judged, Qualifier
 from workbench.compiler.rank import NOTHING, SCORE_FLOOR, Ranker, Score
 from workbench.compiler.render_markdown import render
@@ -75,16 +77,19 @@ class Compilation:
         self._scores = self._ranker.scores(judged)
         self._tiers = self._classifier.tiers(judged)
         self._shaper = Shaper(material, self.request, self.words, self._staleness, judged)
-        self._items: dict[tuple[int, str], Item] = {}
-        self._refused: dict[tuple[int, str], str] = {}
+        self._items: dict[Place, Item] = {}
+        self._refused: dict[Place, str] = {}
         self._slots: dict[str, int] = {}
         self._base_items()
         self._frame = Frame(self.words, identity_of(material, request), material.task.slug)
+        self._ranking = Ranking(self._items)
+        self._manifest = Manifest()
+        self._packed: tuple[tuple[dict[Place, Item | None], str], Packer] | None = None
         self._fence = _fence_of(c.body for c in candidates)
         self._bodies = [c.body for c in candidates]
 
     def _base_items(self) -> None:
-        shaped: dict[tuple[int, str], tuple[Form, ...]] = {}
+        shaped: dict[Place, tuple[Form, ...]] = {}
         for place, judged in self._judged.items():
             code = judged.refusal
             if code is None and self._tiers[place] == "optional" and self._scores[place].total < SCORE_FLOOR:
@@ -125,8 +130,15 @@ class Compilation:
         left_out = frozenset(self._without if without is None else without)
         room = budget_of(self.request, self.request.budget if budget is None else budget)
         choice = _Choice(self, pinned, left_out)
-        packer = Packer(units_of(choice.items.values()), self._frame, self.cache, choice.fence, self._slots)
-        return self._outcome(packer, choice, room)
+        return self._outcome(self._packer(choice), choice, room)
+
+    def _packer(self, choice: _Choice) -> Packer:
+        """The last one where only the budget changed: its order of items does not depend on that."""
+        if self._packed is None or self._packed[0] != (choice.changes, choice.fence):
+            units = self._ranking.changed(choice.changes).units()
+            packer = Packer(units, self._frame, self.cache, choice.fence, self._slots)
+            self._packed = (choice.changes, choice.fence), packer
+        return self._packed[1]
 
     def _outcome(self, packer: Packer, choice: _Choice, room: Budget) -> Compiled | Blocked:
         least = packer.minimum()
@@ -157,82 +169,50 @@ class Compilation:
         return render(pieces, self._frame, choice.fence, snapshot, packer.possible, long=packing.long)
 
     def _compiled(self, packer: Packer, packing: Packing, choice: _Choice, room: Budget) -> Compiled:
-        units = [*packer.required, *packer.order]
-        rows = self._rows(units, packing, choice)
-        budget = budget_json(room, self.cache.counter.name)
-        material = self.material
+        ranked = self._manifest.ranked([*packer.required, *packer.order], packing, self._tokens)
+        refused = self._manifest.refused(
+            choice.refused, lambda place: choice.judged[place].candidate, lambda p: self._scores.get(p, NOTHING)
+        )
+        lines = [line for _, line in ranked] + refused
+        head = self._head(ranked, packing, choice, room)
+        snapshot = snapshot_by_lines(head, lines)
+        return Compiled(
+            snapshot=snapshot,
+            identity=self._frame.identity,
+            tokens=self._exact(self._prompt(packer, packing, choice, "")),
+            tokenizer=self.cache.counter.name,
+            budget=head["budget"],
+            manifest=tuple(line.row for line in lines),
+            absent_sessions=tuple(head["absent_sessions"]),
+            prompt=self._prompt(packer, packing, choice, snapshot),
+            head=head,
+            not_found=choice.not_found,
+        )
+
+    def _head(self, ranked: list[tuple[Item, Line]], packing: Packing, choice: _Choice, room: Budget) -> dict[str, Any]:
         carried = [
-            (row, [(p.section, p.text) for p in choice.items[place].forms[packing.chosen[place]].pieces])
-            for place, row in rows
-            if place in packing.chosen
+            (line.row, [(p.section, p.text) for p in item.forms[packing.chosen[item.place]].pieces])
+            for item, line in ranked
+            if line.row.included
         ]
-        manifest = tuple(row for _, row in rows)
-        absent = tuple(sorted(material.absent_sessions))
-        identity = self._frame.identity
-        content = {
-            "identity": msgspec.to_builtins(identity),
-            "requirements": msgspec.to_builtins(material.task.contract),
+        return {
+            "identity": msgspec.to_builtins(self._frame.identity),
+            "requirements": msgspec.to_builtins(self.material.task.contract),
             "items": items_by_section(carried),
-            "failure": [row.id for row in manifest if row.source_type == "failure" and row.included],
-            "inputs": [row.id for row in manifest if row.source_type == "upstream_input" and row.included],
-            "budget": budget,
+            "failure": [row.id for row, _ in carried if row.source_type == "failure"],
+            "inputs": [row.id for row, _ in carried if row.source_type == "upstream_input"],
+            "budget": budget_json(room, self.cache.counter.name),
             "score_floor": SCORE_FLOOR,
             "language": self.language,
             "form": "long" if packing.long else "short",
             "fence": choice.fence,
-            "absent_sessions": list(absent),
-            "prior_snapshot": material.prior_snapshot,
-            "manifest": [row.as_json() for row in manifest],
+            "absent_sessions": sorted(self.material.absent_sessions),
+            "prior_snapshot": self.material.prior_snapshot,
         }
-        snapshot = snapshot_of(content)
-        return Compiled(
-            snapshot=snapshot,
-            identity=identity,
-            tokens=self._exact(self._prompt(packer, packing, choice, "")),
-            tokenizer=self.cache.counter.name,
-            budget=budget,
-            manifest=manifest,
-            absent_sessions=absent,
-            prompt=self._prompt(packer, packing, choice, snapshot),
-            envelope=content,
-            not_found=choice.not_found,
-        )
 
-    def _rows(self, units: Iterable[Unit], packing: Packing, choice: _Choice) -> list[tuple[tuple[int, str], Row]]:
-        """One row a candidate: by tier and rank, then what was refused."""
-        ranked = sorted(units, key=lambda unit: ("required", "high", "optional").index(unit.tier))
-        rows = [
-            (item.place, self._row(item, packing.chosen.get(item.place), long=packing.long))
-            for unit in ranked
-            for item in unit.items
-        ]
-        for place in sorted(choice.refused):
-            candidate = choice.judged[place].candidate
-            score = self._scores.get(place, NOTHING)
-            rows.append((place, _refused_row(candidate, score, choice.refused[place])))
-        return rows
-
-    def _row(self, item: Item, number: int | None, *, long: bool) -> Row:
-        candidate = item.judged.candidate
-        included = number is not None
-        form = item.forms[number] if number is not None else None
-        tokens = 0
-        if form is not None:
-            slots = self._slots if replaces(item) else {}
-            tokens = sum(self._count(p, slots) for p in form.pieces if long or not p.long_only)
-        return Row(
-            id=candidate.source_id,
-            source_type=candidate.source_type,
-            title=candidate.title,
-            tier=item.tier,
-            included=included,
-            form=form.name if form else None,
-            tokens=tokens,
-            wanted=item.tokens[-1],
-            score=item.score.total,
-            parts=item.score.parts,
-            reason=None if included else refusal.BUDGET,
-        )
+    def _tokens(self, item: Item, pieces: Iterable[Piece]) -> int:
+        slots = self._slots if replaces(item) else {}
+        return sum(self._count(piece, slots) for piece in pieces)
 
     def _blocked(self, packer: Packer, over_by: int, room: Budget) -> Blocked:
         required = [
@@ -255,12 +235,15 @@ class _Choice:
 
     def __init__(self, base: Compilation, pins: frozenset[str], without: frozenset[str]) -> None:
         self._base = base
-        self.items = dict(base._items)
-        self.refused = dict(base._refused)
-        self.judged: dict[tuple[int, str], Judged] = dict(base._judged)
+        self.items = base._items
+        self.changes: dict[Place, Item | None] = {}
+        """Items that pins and toggles add, replace or, as None, take out."""
+        self.refused = base._refused
+        self.judged: dict[Place, Judged] = base._judged
         self.fence = base._fence
         found: set[str] = set()
         if pins or without:
+            self.items, self.refused, self.judged = dict(base._items), dict(base._refused), dict(base._judged)
             extra = self._fetch(pins)
             for judged in list(self.judged.values()):
                 candidate = judged.candidate
@@ -272,7 +255,7 @@ class _Choice:
             self._toggle(without, pins)
         self.not_found = tuple(sorted((pins | without) - found))
 
-    def _fetch(self, pins: frozenset[str]) -> frozenset[tuple[int, str]]:
+    def _fetch(self, pins: frozenset[str]) -> frozenset[Place]:
         """Pinned candidates that the strategy does not collect by itself."""
         base = self._base
         known = {name for judged in self.judged.values() for name in _meant(judged.candidate, pins)}
@@ -294,7 +277,14 @@ class _Choice:
         self.judged[place] = pinned
         self.refused.pop(place, None)
         score = base._scores.get(place, NOTHING) if known else NOTHING
-        self.items[place] = base._item(pinned, "required", score.pinned(), base._shaper.forms(pinned))
+        self._put(place, base._item(pinned, "required", score.pinned(), base._shaper.forms(pinned)))
+
+    def _put(self, place: Place, item: Item | None) -> None:
+        self.changes[place] = item
+        if item is None:
+            del self.items[place]
+        else:
+            self.items[place] = item
 
     def _toggle(self, without: frozenset[str], pins: frozenset[str]) -> None:
         units = {
@@ -304,28 +294,12 @@ class _Choice:
         }
         for place, item in list(self.items.items()):
             if item.judged.unit in units and item.tier != "required":
-                del self.items[place]
+                self._put(place, None)
                 self.refused[place] = refusal.TOGGLED_OFF
 
 
 def _meant(candidate: Candidate, chosen: frozenset[str]) -> set[str]:
     return {candidate.source_id, candidate.source_id.rpartition("#")[2]} & chosen
-
-
-def _refused_row(candidate: Candidate, score: Score, code: str) -> Row:
-    return Row(
-        id=candidate.source_id,
-        source_type=candidate.source_type,
-        title=candidate.title,
-        tier="forbidden",
-        included=False,
-        form=None,
-        tokens=0,
-        wanted=0,
-        score=score.total,
-        parts=score.parts,
-        reason=code,
-    )
 
 
 def _fence_of(bodies: Iterable[str], more: Iterable[str] = ()) -> str:

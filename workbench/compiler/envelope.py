@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -43,6 +44,16 @@ class Row:
 _ROW = tuple(Row.__dataclass_fields__)
 
 
+class Line:
+    """A row with its share of the content address, so that packing again encodes only what changed."""
+
+    __slots__ = ("raw", "row")
+
+    def __init__(self, row: Row) -> None:
+        self.row = row
+        self.raw = msgspec.Raw(_canonical(_without_figures(row.as_json())))
+
+
 @dataclass(frozen=True)
 class Compiled:
     """A package."""
@@ -55,10 +66,15 @@ class Compiled:
     manifest: tuple[Row, ...]
     absent_sessions: tuple[str, ...]
     prompt: str
-    envelope: dict[str, Any]
-    """The canonical content, without id and prompt."""
+    head: dict[str, Any]
+    """The canonical content but for the manifest."""
     not_found: tuple[str, ...] = ()
     """Pins and toggles that name no candidate."""
+
+    @cached_property
+    def envelope(self) -> dict[str, Any]:
+        """The canonical content, without id and prompt."""
+        return {**self.head, "manifest": [row.as_json() for row in self.manifest]}
 
     def as_json(self) -> dict[str, Any]:
         """The document of ``compile --json``."""
@@ -69,8 +85,8 @@ class Compiled:
             "tokens": self.tokens,
             "tokenizer": self.tokenizer,
             "budget": self.budget,
-            "score_floor": self.envelope["score_floor"],
-            "language": self.envelope["language"],
+            "score_floor": self.head["score_floor"],
+            "language": self.head["language"],
             "manifest": [row.as_json() for row in self.manifest],
             "absent_sessions": list(self.absent_sessions),
             "prompt": self.prompt,
@@ -118,10 +134,25 @@ def identity_json(identity: Identity) -> dict[str, Any]:
 
 
 def snapshot_of(content: Mapping[str, Any]) -> str:
-    """16 hex digits over the canonical content, rendered token counts left out."""
-    rows = [{k: v for k, v in row.items() if k not in _RENDERED} for row in content["manifest"]]
-    canonical = msgspec.json.encode({**content, "manifest": rows}, order="sorted")
-    return hashlib.sha256(canonical).hexdigest()[:16]
+    """16 hex digits over the canonical content (:attr:`Compiled.envelope`), rendered token counts left out."""
+    return _address({**content, "manifest": [_without_figures(row) for row in content["manifest"]]})
+
+
+def snapshot_by_lines(head: Mapping[str, Any], lines: Sequence[Line]) -> str:
+    """The same as :func:`snapshot_of`, from rows that are encoded already."""
+    return _address({**head, "manifest": [line.raw for line in lines]})
+
+
+def _without_figures(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in _RENDERED}
+
+
+def _canonical(value: object) -> bytes:
+    return msgspec.json.encode(value, order="sorted")
+
+
+def _address(content: Mapping[str, Any]) -> str:
+    return hashlib.sha256(_canonical(content)).hexdigest()[:16]
 
 
 def budget_json(budget: Budget, tokenizer: str) -> dict[str, Any]:

@@ -10,9 +10,11 @@ from above (see :mod:`.layout`).
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from workbench.compiler.candidates import TIER_ORDER, Tier
 from workbench.compiler.frame import SHORT_BELOW, SNAPSHOT_TOKENS, Filled, Frame
@@ -21,6 +23,9 @@ from workbench.compiler.qualify import Judged
 from workbench.compiler.rank import Score
 from workbench.domain.times import instant
 from workbench.tokens import Counter as TokenCounter
+
+Place = tuple[int, str]
+"""Identifies a candidate: its source type's number and its id."""
 
 
 class TokenCache:
@@ -56,7 +61,7 @@ class Item:
     """Of each form's own lines, what the long prompt repeats included."""
 
     @property
-    def place(self) -> tuple[int, str]:
+    def place(self) -> Place:
         """Identifies it."""
         return self.judged.candidate.place
 
@@ -75,7 +80,7 @@ class Unit:
 class Packing:
     """The outcome: which form of each item is carried."""
 
-    chosen: Mapping[tuple[int, str], int]
+    chosen: Mapping[Place, int]
     """Index of the form, by the item's place."""
     long: bool
     """Whether the fixed text has its long form."""
@@ -83,26 +88,57 @@ class Packing:
     """Tokens, by the sum of the pieces."""
 
 
-def units_of(items: Iterable[Item]) -> list[Unit]:
+class Ranking:
     """Items joined to units, in rank order: required, high, optional, each by falling score."""
-    groups: dict[str, list[Item]] = {}
-    for item in items:
-        groups.setdefault(item.judged.unit, []).append(item)
-    keyed = []
-    for members in groups.values():
-        members.sort(key=lambda i: (i.judged.touches is not None, i.place))
+
+    def __init__(self, items: Mapping[Place, Item]) -> None:
+        self._items = dict(items)
+        self._groups: dict[str, list[Place]] = {}
+        for place, item in self._items.items():
+            self._groups.setdefault(item.judged.unit, []).append(place)
+        self._keyed = {name: self._unit(places) for name, places in self._groups.items()}
+
+    def changed(self, changes: Mapping[Place, Item | None]) -> Ranking:
+        """The ranking with some items replaced or added, and those that map to None taken out."""
+        other = copy.copy(self)
+        other._items, other._groups, other._keyed = dict(self._items), dict(self._groups), dict(self._keyed)
+        touched: set[str] = set()
+        for place, item in changes.items():
+            before = other._items.pop(place, None)
+            if before is not None:
+                name = before.judged.unit
+                other._groups[name] = [p for p in other._groups[name] if p != place]
+                touched.add(name)
+            if item is not None:
+                other._items[place] = item
+                other._groups[item.judged.unit] = [*other._groups.get(item.judged.unit, []), place]
+                touched.add(item.judged.unit)
+        for name in touched:
+            if other._groups[name]:
+                other._keyed[name] = other._unit(other._groups[name])
+            else:
+                del other._groups[name], other._keyed[name]
+        return other
+
+    def _unit(self, places: Sequence[Place]) -> tuple[tuple[object, ...], Unit]:
+        members = [self._items[place] for place in places]
+        if len(members) > 1:
+            members.sort(key=lambda i: (i.judged.touches is not None, i.place))
         tier = min((i.tier for i in members), key=TIER_ORDER.__getitem__)
-        keyed.append((_rank_key(members, tier), Unit(tuple(members), tier, sum(i.tokens[0] for i in members))))
-    keyed.sort(key=lambda pair: pair[0])
-    return [unit for _, unit in keyed]
+        cost = sum(i.tokens[0] for i in members)
+        return _rank_key(members, tier, cost), Unit(tuple(members), tier, cost)
+
+    def units(self) -> list[Unit]:
+        """In rank order."""
+        return [unit for _, unit in sorted(self._keyed.values(), key=itemgetter(0))]
 
 
-def _rank_key(members: Sequence[Item], tier: Tier) -> tuple[object, ...]:
+def _rank_key(members: Sequence[Item], tier: Tier, cost: int) -> tuple[object, ...]:
     best = max(item.score.total for item in members)
     newest = max(instant(item.judged.candidate.observed_at).timestamp() for item in members)
     # What touches a fact has that fact's score and comes right after it.
     follows = all(item.judged.touches is not None for item in members)
-    return TIER_ORDER[tier], -best, follows, -newest, sum(i.tokens[0] for i in members), members[0].place
+    return TIER_ORDER[tier], -best, follows, -newest, cost, members[0].place
 
 
 def merged(high: Sequence[Unit], optional: Sequence[Unit]) -> list[Unit]:
@@ -245,7 +281,7 @@ class Packer:
         ledger = self._ledger(units, long=True)
         if budget < SHORT_BELOW or ledger.total > budget:
             ledger = self._ledger(units, long=False)
-        chosen: dict[tuple[int, str], int] = {}
+        chosen: dict[Place, int] = {}
         for unit in sorted(units, key=lambda u: TIER_ORDER[u.tier]):
             for item in unit.items:
                 chosen[item.place] = self._grow(ledger, item, budget)
@@ -264,7 +300,7 @@ class Packer:
         return 0
 
     @staticmethod
-    def _packing(units: Iterable[Unit], ledger: Ledger, chosen: Mapping[tuple[int, str], int]) -> Packing:
+    def _packing(units: Iterable[Unit], ledger: Ledger, chosen: Mapping[Place, int]) -> Packing:
         forms = {item.place: chosen.get(item.place, 0) for unit in units for item in unit.items}
         return Packing(forms, ledger.long, ledger.total)
 

@@ -16,6 +16,7 @@ from workbench.services import packages
 from workbench.services.context import Context
 from workbench.services.material import Gathered, basis, gather
 from workbench.services.packages import CompileOptions
+from workbench.services.pool import HashCache
 from workbench.services.sessions import attached, listing
 from workbench.services.view import PackageView
 from workbench.services.viewing import package_view
@@ -112,17 +113,20 @@ def confirm(
         renewed = packages.prepare(ctx, task, package.envelope.identity.to, options, replaces=package.id)
         replaced, package = package.id, renewed
     looked = launch_plan(ctx, package.id, way, inline=inline, headless=headless)
-    found = _gathered(ctx, package)
-    transfer.confirm(
+    # By content, never by a remembered time stamp: every file is read again here.
+    fresh = replace(ctx, hashes=HashCache())
+    found = _gathered(fresh, package)
+    result = carry.hand(
         ctx.workspace,
         package.id,
+        looked,
         ctx.actor.name,
-        ctx.now(),
-        way=way,
+        ctx.now,
+        _receiver_env(ctx),
+        judge=lambda records: _judge(fresh, package, found, records),
         override=override,
-        judge=lambda records: _judge(ctx, package, found, records),
+        began=began,
     )
-    result = carry.carry(ctx.workspace, package.id, looked, ctx.actor.name, ctx.now, _receiver_env(ctx), began=began)
     return Handed(ctx.workspace.load().packages[package.id], looked, result, differences, replaced)
 
 

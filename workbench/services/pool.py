@@ -62,7 +62,7 @@ class HashCache:
     """Content hashes of worktree files; a file is read again only when its status changed."""
 
     def __init__(self) -> None:
-        self._hashes: dict[tuple[str, str], tuple[tuple[int, int, int], str | None]] = {}
+        self._hashes: dict[tuple[str, str], tuple[tuple[int, int, int, int], str | None]] = {}
 
     def sha256(self, base: Path, relative: str) -> str | None:
         """SHA-256 of a file beneath ``base``; None where there is none."""
@@ -70,7 +70,7 @@ class HashCache:
             status = os.lstat(base / relative)
         except (OSError, ValueError):
             return None
-        mark = (status.st_ino, status.st_mtime_ns, status.st_size)
+        mark = (status.st_ino, status.st_ctime_ns, status.st_mtime_ns, status.st_size)
         known = self._hashes.get((str(base), relative))
         if known is None or known[0] != mark:
             known = (mark, file_hash(base, relative))

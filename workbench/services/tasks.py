@@ -15,6 +15,7 @@ from workbench.domain.ids import new_id, slugify
 from workbench.domain.record import Stamp
 from workbench.domain.task import LIVE_ATTEMPT, Attempt, AttemptStatus, SessionRef, Task, TaskState
 from workbench.errors import NotFoundError, RefusedError, UsageError, VersionConflictError
+from workbench.handoff.transfer import close_packages
 from workbench.services.context import Context
 from workbench.store.git import head
 from workbench.store.records import Records
@@ -202,6 +203,7 @@ def close(ctx: Context, task: Task, status: str, why: str) -> Task:
         if now.running and now.running in tx.records.attempts:
             attempt = tx.records.attempts[now.running]
             tx.put(attempt.with_(status="accepted" if status == "complete" else "cancelled", ended=stamp))
+            close_packages(tx, attempt.id, ctx.actor.name)
         return tx.put(now.with_(status=status, running=None, closed=stamp), expect=task.version)
 
 
@@ -265,6 +267,7 @@ def end_attempt(ctx: Context, attempt: Attempt, status: AttemptStatus, why: str)
         if now.status not in LIVE_ATTEMPT:
             raise RefusedError(f"attempt {attempt.id} has ended already ({now.status})")
         ended = tx.put(now.with_(status=status, ended=Stamp(by=ctx.actor.name, at=ctx.stamp(), why=why)))
+        close_packages(tx, attempt.id, ctx.actor.name)
         task = tx.records.tasks.get(attempt.task)
         if task is not None and task.running == attempt.id:
             tx.put(task.with_(running=None))

@@ -16,7 +16,7 @@ import msgspec
 from workbench.domain.change import Change
 from workbench.domain.lines import causal_order
 from workbench.domain.schema import TABLES
-from workbench.store.form import canonical, canonical_line
+from workbench.store.form import canonical, canonical_line, digest
 from workbench.store.reader import LINES, Stored, decode
 from workbench.store.records import Damage, Records, StoredPackage
 
@@ -45,8 +45,9 @@ def _with_line(stored: Stored | None, path: str, document: dict[str, Any]) -> St
     session = str(document.get("session", ""))
     if stored is None or stored.value is None:
         return Stored(hashlib.sha256(canonical_line(document)).hexdigest(), (value,), session)
-    torn = stored.tail and canonical_line(document).startswith(stored.tail)
-    damage = stored.damage[:-1] if torn else stored.damage
+    # What the writer had begun when it died is no damage: nothing yet, or the beginning of this line.
+    begun = stored.sha256 == digest(b"") or (stored.tail and canonical_line(document).startswith(stored.tail))
+    damage = stored.damage[:-1] if begun else stored.damage
     if any(line.id == value.id for line in stored.value):
         return Stored(stored.sha256, stored.value, stored.session, damage)
     revision = hashlib.sha256(stored.sha256.encode() + canonical_line(document)).hexdigest()

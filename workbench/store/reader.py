@@ -127,6 +127,8 @@ def decode_lines(kind: type[Any], data: bytes, relative: str) -> Stored:
     damage: list[Damage] = []
     session = ""
     *lines, tail = data.split(b"\n")
+    if not data:
+        damage.append(Damage(relative, "the file is empty", 1, 1))
     for number, line in enumerate([*lines, tail] if tail else lines, 1):
         if not line:
             continue

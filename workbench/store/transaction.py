@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
@@ -17,12 +18,13 @@ from workbench.domain.record import SCHEMA, Record
 from workbench.domain.schema import TABLES, decode, encode
 from workbench.domain.trimming import Trim
 from workbench.errors import DamagedError, NotFoundError, UsageError, VersionConflictError
-from workbench.store.form import Unreadable, digest, read_document, storable
+from workbench.store.form import Unreadable, digest, read_document, read_line, storable
 from workbench.store.journal import Journal
 from workbench.store.mask import mask, mask_bytes, mask_document, mask_json
 from workbench.store.names import checked, evidence_path, one_of, prompt_path, record_path, status_path, trims_path
 from workbench.store.primitives import Tree
 from workbench.store.private import read_beneath
+from workbench.store.reader import LINES
 from workbench.store.records import Records
 
 R = TypeVar("R", bound=Record)
@@ -335,14 +337,26 @@ class Transaction:
             elsewhere = self._find_path(kind, identifier, document.get("version", 1) > 1)
             held = self._read(elsewhere, kind) if elsewhere is not None and elsewhere != path else None
         if held is not None and held.document["id"] != identifier:
+            self._refuse_foreign(kind, held)
+        return held
+
+    @staticmethod
+    def _refuse_foreign(kind: str, held: Held) -> NoReturn:
+        """The file holds another record: the name of an alias is taken, any other file is damaged."""
+        other = held.document["id"]
+        if kind == "aliases":
             raise VersionConflictError(
-                f"{held.path} belongs to {held.document['id']}",
+                f"{held.path} belongs to {other}",
                 "change that record instead",
                 expected=0,
                 found=held.version,
                 current=held.document,
             )
-        return held
+        raise DamagedError(
+            f"{held.path}: it holds the id {other[:40]!r}",
+            "mend the file by hand; it is not written over",
+            path=held.path,
+        )
 
     def _read(self, path: str, kind: str) -> Held | None:
         data = read_beneath(self._tree.root, path)
@@ -375,11 +389,9 @@ class Transaction:
             if staged.path == path:
                 return str(staged.line["id"])
         for line in reversed((read_beneath(self._tree.root, path) or b"").split(b"\n")):
-            try:
-                identifier = msgspec.json.decode(line, type=_Identified).id
-            except msgspec.DecodeError:
-                continue
-            return identifier
+            # A line that readers leave out is no parent.
+            with suppress(Unreadable, msgspec.ValidationError, RecursionError):
+                return str(msgspec.convert(read_line(line), LINES[path.split("/")[0]]).id)
         return None
 
 
@@ -400,7 +412,3 @@ def _cleaned(kind: str, document: Mapping[str, Any]) -> dict[str, Any]:
         raise UsageError(f"no {one_of(kind)}: {wrong}", f"see: workbench schema print {one_of(kind)}") from None
     checked(clean["id"])
     return clean
-
-
-class _Identified(msgspec.Struct):
-    id: str

@@ -59,11 +59,13 @@ def _boundary(state: State, line: Line, *, cuts: bool) -> None:
 
 def _error(line: Line) -> str:
     error = line.error
-    if isinstance(error, dict):
+    # The service's answer is wrapped once by each layer that it came through.
+    while isinstance(error, dict):
         for key in ("formatted", "message"):
             if isinstance(error.get(key), str):
                 return str(error[key])
-    for value in (error, line.content):
+        error = error.get("error")
+    for value in (line.error, line.content):
         if value is not None:
             return text_of(value)
     return line.subtype if isinstance(line.subtype, str) else "error"

@@ -1,0 +1,113 @@
+"""One writer at a time: waiting ends with the holder's name, a dead holder's lock is free, nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.store.conftest import PERSON, make_fact, make_task, put
+from workbench.errors import LockTimeoutError
+from workbench.store import Workspace
+from workbench.store.lock import LOCK, WriterLock, read_holder
+from workbench.store.primitives import Tree
+
+COUNT = """
+import os, sys
+from pathlib import Path
+from workbench.store import Workspace, find_existing
+
+children = []
+for _ in range(4):
+    child = os.fork()
+    if child == 0:
+        workspace = Workspace.open(find_existing(Path(sys.argv[1])))
+        for _ in range(25):
+            with workspace.transaction("agent:x", "add one", timeout=60) as tx:
+                fact = tx.get("facts", sys.argv[2])
+                tx.put(fact.with_(value=fact.value + 1), expect=fact.version)
+        os._exit(0)
+    children.append(child)
+sys.exit(sum(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children))
+"""
+
+
+def test_a_timeout_names_the_holder(workspace: Workspace) -> None:
+    with WriterLock(Tree(workspace.root)):
+        with pytest.raises(LockTimeoutError) as caught, workspace.transaction(PERSON, "x", timeout=0.02):
+            pass
+        assert caught.value.details["pid"] == os.getpid()
+        assert str(os.getpid()) in caught.value.message
+        assert caught.value.hint
+        assert workspace.load().damaged == ()
+    put(workspace, make_task())
+
+
+def test_a_dead_holder_holds_nothing(workspace: Workspace) -> None:
+    code = (
+        "import os, sys; from pathlib import Path; from workbench.store import *;"
+        "from workbench.store.lock import WriterLock; from workbench.store.primitives import Tree;"
+        "WriterLock(Tree(Path(sys.argv[1]))).__enter__(); os._exit(9)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(workspace.root)], check=False)
+    assert done.returncode == 9
+    holder = read_holder(workspace.root / LOCK)
+    assert holder is not None
+    assert holder.pid != os.getpid()
+    put(workspace, make_task())
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00\x00", b"not json", b'{"pid": "x"}'])
+def test_whatever_stands_in_the_lock_file_does_not_matter(workspace: Workspace, content: bytes) -> None:
+    path = workspace.root / LOCK
+    path.write_bytes(content)
+    put(workspace, make_task())
+    with WriterLock(Tree(workspace.root)):
+        path.write_bytes(content)
+        with pytest.raises(LockTimeoutError), workspace.transaction(PERSON, "x", timeout=0):
+            pass
+
+
+def test_children_do_not_inherit_it(workspace: Workspace) -> None:
+    with WriterLock(Tree(workspace.root)):
+        child = subprocess.Popen(["sleep", "30"], close_fds=False)
+    try:
+        with workspace.transaction(PERSON, "x", timeout=0) as tx:
+            tx.put(make_task())
+    finally:
+        child.kill()
+        child.wait()
+
+
+def test_a_lock_on_a_removed_file_guards_nothing(workspace: Workspace) -> None:
+    with WriterLock(Tree(workspace.root)):
+        (workspace.root / LOCK).unlink()
+    put(workspace, make_task())
+    assert (workspace.root / LOCK).exists()
+
+
+def test_four_processes_lose_no_update(workspace: Workspace) -> None:
+    fact = put(workspace, make_fact("counter", 0))[0]
+    done = subprocess.run([sys.executable, "-c", COUNT, str(workspace.root.parent), fact.id], timeout=120, check=False)
+    assert done.returncode == 0
+    after = workspace.load().facts[fact.id]
+    assert (after.value, after.version) == (100, 101)
+    changes = list(workspace.changes())
+    assert len(changes) == 101
+    assert [c.after for c in changes] == [*(c.id for c in changes[1:]), None]
+
+
+def test_a_transaction_inside_a_transaction_is_a_mistake(workspace: Workspace) -> None:
+    with workspace.transaction(PERSON, "outer"), pytest.raises(RuntimeError), workspace.transaction(PERSON, "inner"):
+        pass
+
+
+def test_the_command_in_the_lock_file_is_masked(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = "ghp_" + "a1B2" * 10
+    monkeypatch.setattr(sys, "argv", ["/somewhere/workbench", "fact", secret])
+    put(workspace, make_task())
+    for path in Path(workspace.root).rglob("*"):
+        assert path.is_dir() or secret.encode() not in path.read_bytes()
