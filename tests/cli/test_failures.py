@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import stat
 import subprocess
@@ -29,7 +28,7 @@ def proposal(run: Run) -> tuple[str, str]:
 
 
 def test_each_kind_of_failure_has_its_exit_code_and_shape(run: Run, workspace: Path) -> None:
-    blue, green = proposal(run)
+    _, green = proposal(run)
     table = {
         2: ["fact", "propose", "no key", "1"],
         3: ["fact", "show", "zzzz"],
@@ -47,10 +46,13 @@ def test_each_kind_of_failure_has_its_exit_code_and_shape(run: Run, workspace: P
 
 
 def test_an_ambiguous_prefix_lists_the_candidates(run: Run, workspace: Path) -> None:
-    blue, green = proposal(run)
-    result = run("fact", "show", "", "--json")
+    # An id begins with one of 32 characters, so two of 33 begin alike.
+    ids = [run("fact", "propose", f"key.n{n}", "1", "--json").json["fact"]["id"] for n in range(33)]
+    first = next(i[0] for i in ids if sum(j[0] == i[0] for j in ids) > 1)
+    result = run("fact", "show", first, "--json")
     assert result.code == 3
-    assert len(result.error["details"]["candidates"]) == 2
+    assert sorted(c[:10] for c in result.error["details"]["candidates"]) == sorted(i for i in ids if i[0] == first)
+    assert ids[0] in run("fact", "show", ids[0]).out
 
 
 def test_a_conflict_says_what_is_there_now(run: Run, workspace: Path) -> None:
@@ -178,13 +180,17 @@ def test_a_reader_that_goes_away_is_no_failure_of_ours(workspace: Path) -> None:
     assert (process.returncode, err) == (141, b"")
 
 
-def test_interrupting_is_said_and_ends_with_130(workspace: Path, run: Run, tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    process = subprocess.Popen([*WORKBENCH, "fact", "propose", "a.b", "--file", str(pipe)], stderr=subprocess.PIPE)
-    with open(pipe, "wb"):  # opens once the command reads from it
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+def test_interrupting_is_said_and_ends_with_130(workspace: Path) -> None:
+    begun = "import sys; from workbench.cli.call import Call; read = Call.text\n"
+    # The call says that it has begun to read before it waits, so that the signal comes while it waits.
+    begun += "def text(self, name): print('begun', flush=True); return read(self, name)\n"
+    begun += "Call.text = text; from workbench.cli.run import main; sys.exit(main(sys.argv[1:]))"
+    words = [sys.executable, "-c", begun, "fact", "propose", "a.b", "--file", "-"]
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"begun\n"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert b"Traceback" not in err
 

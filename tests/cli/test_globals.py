@@ -26,7 +26,6 @@ OPTIONS: list[tuple[list[str], str, object]] = [
     (["--debug"], "debug", True),
     (["--help"], "help", True),
     (["-h"], "help", True),
-    (["--version"], "version", True),
 ]
 
 
@@ -63,10 +62,9 @@ def test_an_option_value_of_a_command_is_no_global() -> None:
     [["--as"], ["--as", ""], ["--as", "bot:x"], ["--as", "human:a b"], ["--now", "soon"], ["-w"], ["-w", "a\0"]],
 )
 def test_a_wrong_value_is_wrong_usage_in_both_places(run: Run, words: list[str]) -> None:
-    for argv in (
-        ["--json", *words] if words in (["--as"], ["-w"]) else [*words, "--json", *COMMAND],
-        [*COMMAND, "--json", *words],
-    ):
+    # An option without its value can stand only last.
+    before = ["--json", *words] if len(words) == 1 else [*words, "--json", *COMMAND]
+    for argv in (before, [*COMMAND, "--json", *words]):
         result = run(*argv)
         assert (result.code, result.out) == (2, "")
         assert result.error["code"] == "usage"
@@ -102,5 +100,8 @@ def test_a_first_word_that_is_a_command_is_a_command(run: Run, workspace: Path) 
     assert "neither a command nor a folder" in run("no-such-folder").err
 
 
-def test_the_version(run: Run) -> None:
+def test_the_version_is_asked_before_any_command_which_may_have_one_of_its_own(run: Run) -> None:
     assert run("--version").out.startswith("workbench 0.")
+    found, rest = split(["artifact", "read", "x", "--version", "2"])
+    assert not found.version
+    assert rest == ["artifact", "read", "x", "--version", "2"]

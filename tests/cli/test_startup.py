@@ -24,13 +24,13 @@ def loaded(*argv: str, but: tuple[str, ...] = ()) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize(
-    "argv", [("--help",), ("fact", "propose", "--help"), ("agents",), ("fact", "propose", "a.b", "1"), ("fact", "list")]
+    "argv", [("--help",), ("fact", "propose", "--help"), ("fact", "propose", "a.b", "1"), ("fact", "list")]
 )
 def test_a_quick_command_loads_nothing_heavy(workspace: Path, argv: tuple[str, ...]) -> None:
     assert loaded(*argv) == (0, "[]")
 
 
-@pytest.mark.parametrize("argv", [("status",), ("task", "list"), ("log",), ("handoff", "list")])
+@pytest.mark.parametrize("argv", [("agents",), ("status",), ("task", "list"), ("log",), ("handoff", "list")])
 def test_no_command_loads_what_only_the_app_needs(workspace: Path, argv: tuple[str, ...]) -> None:
     assert loaded(*argv, but=("rich", "logging", "toktok_rs", "platformdirs")) == (0, "[]")
 

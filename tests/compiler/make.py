@@ -149,9 +149,7 @@ def shop() -> Material:
         ),
         fact("f000000008", "printer.host", "ink-01", review_after="2026-05-10"),
     ]
-    attempt = Attempt(
-        id="att0000001", task="task000001", executor="agent:claude", plan_revision=1, started=stamp(2)
-    )
+    attempt = Attempt(id="att0000001", task="task000001", executor="agent:claude", plan_revision=1, started=stamp(2))
     ended = Attempt(
         id="att0000000",
         task="task000001",
@@ -183,8 +181,14 @@ def shop() -> Material:
         bindings=(Binding(task="task000002", key="guide", version=3, evidence=("ev00000009",), bound=stamp(2)),),
     )
     notes = (
-        Note(id="note000001", key="tables.labels", value={"rows": 12, "file": "shop/labels/x.csv"}, kind="structure",
-             task="task000001", written=stamp(3)),
+        Note(
+            id="note000001",
+            key="tables.labels",
+            value={"rows": 12, "file": "shop/labels/x.csv"},
+            kind="structure",
+            task="task000001",
+            written=stamp(3),
+        ),
         Note(id="note000002", key="shop.hours", value="9 to 5", written=stamp(3)),
     )
     history = (

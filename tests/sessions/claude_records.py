@@ -70,7 +70,7 @@ class Script:
         self.records.append({"type": type_, "sessionId": self.session} | fields)
 
     def data(self) -> bytes:
-        return b"".join(json.dumps(r, ensure_ascii=False).encode() + b"\n" for r in self.records)
+        return b"".join(line(record) + b"\n" for record in self.records)
 
     def write(self, folder: Path, name: str | None = None) -> Path:
         path = folder / (name or f"{self.session}.jsonl")
@@ -79,6 +79,14 @@ class Script:
 
     def read(self, folder: Path, name: str | None = None) -> SessionLog:
         return read(self.write(folder, name))
+
+
+def line(record: Record) -> bytes:
+    """A record as the program writes it: UTF-8, and escapes only where that cannot say it."""
+    try:
+        return json.dumps(record, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(record).encode()
 
 
 def call(call_id: str, name: str, **args: Any) -> Record:

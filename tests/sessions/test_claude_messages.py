@@ -77,7 +77,7 @@ def test_records_without_ids_are_named_by_content_and_occurrence(tmp_path: Path)
     ids = [m.id for m in read(path).messages]
     path.write_bytes(b"\n".join(lines[1:]) + b"\n")
     assert len(set(ids)) == 3
-    assert [m.id for m in read(path).messages][0] == ids[1]
+    assert read(path).messages[0].id == ids[1]
 
 
 def test_usage_counts_once_a_request_with_its_largest_output(tmp_path: Path) -> None:

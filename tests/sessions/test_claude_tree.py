@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from claude_records import SESSION, Script, bash, finished
+
 from workbench.sessions import SessionLog
 
 

@@ -81,6 +81,8 @@ LOOKALIKES = (
     "git@github.com:owner/repo.git",
     "key: value",
     "bearer of good news",
+    "password:\nusername: bob42xyz",
+    "sk-learn-contrib-some-very-long-package-name-v2",
     "sort key = name, then id",
 )
 

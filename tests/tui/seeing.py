@@ -25,6 +25,11 @@ async def sees(pilot: Pilot[Any], words: str) -> None:
     await until(pilot, lambda: words in text_of(pilot.app))
 
 
+async def says(pilot: Pilot[Any], words: str) -> None:
+    """Let the app work until it said these words in a corner of the screen."""
+    await until(pilot, lambda: any(words in note.message for note in pilot.app._notifications))
+
+
 def lines_of(app: App[Any]) -> list[str]:
     """The lines of the screen."""
     strips = app.screen._compositor.render_strips(app.size)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.tui import data
-from tests.tui.seeing import sees, text_of, until
+from tests.tui.seeing import says, sees, text_of, until
 from workbench.domain.package import Difference
 from workbench.tui.desk import Choice
 from workbench.tui.screens.follow import FollowScreen
@@ -60,7 +60,7 @@ async def test_rows_are_left_out_pinned_and_repacked_at_once(opened, desk):
     async with opened(desk) as (_app, pilot):
         await to_package(pilot)
         await pilot.press("space")
-        await sees(pilot, "What is required cannot be left out")
+        await says(pilot, "What is required cannot be left out")
         await pilot.press("j", "j", "j", "space")
         await until(pilot, lambda: ("draft", Choice("codex", None, frozenset(), frozenset({"row3"}))) in desk.done)
         await sees(pilot, "left out by person")
@@ -110,7 +110,7 @@ async def test_a_difference_stops_until_it_is_overridden_with_a_reason(opened, d
         await screen(pilot, LaunchScreen)
         assert "file changed  src/a.py" in text_of(app)
         await pilot.press("enter")
-        await sees(pilot, "o goes on all the same")
+        await says(pilot, "o goes on all the same")
         await pilot.press("o")
         await sees(pilot, "it was overridden is recorded")
         await pilot.press(*"fine", "enter")
@@ -159,7 +159,7 @@ async def test_leaving_the_launch_keeps_the_package(opened, desk):
         await pilot.press("enter")
         await screen(pilot, LaunchScreen)
         await pilot.press("escape")
-        await sees(pilot, "The package waits in the packages pane")
+        await says(pilot, "The package waits in the packages pane")
 
 
 async def test_rejecting_a_package_asks_why(opened, desk):

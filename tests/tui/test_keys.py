@@ -6,7 +6,7 @@ import pytest
 
 from tests.tui import data
 from tests.tui.fake import FakeDesk
-from tests.tui.seeing import lines_of, sees, text_of, until
+from tests.tui.seeing import lines_of, says, sees, text_of, until
 from workbench.resources import data_folder
 from workbench.tui.keys import BY_ID, FOOTERS, KEYS
 from workbench.tui.settings import Settings
@@ -42,14 +42,14 @@ async def test_help_lists_every_key(opened, desk):
 async def test_what_is_not_built_says_so(opened, desk, key):
     async with opened(desk) as (_, pilot):
         await pilot.press(key.key)
-        await sees(pilot, "not in this version yet")
+        await says(pilot, "not in this version yet")
 
 
 async def test_the_keymap_moves_a_key_everywhere(opened, desk):
     settings = Settings(keymap={"trim": "f5", "nonsense": "x"}, theme_folders=(data_folder("themes"),))
     async with opened(desk, settings=settings) as (app, pilot):
         assert " f5 trim" in lines_of(app)[-1]
-        await sees(pilot, "no key named nonsense")
+        await says(pilot, "no key named nonsense")
         await pilot.press("t")
         await pilot.pause()
         assert app.screen is app.main
@@ -62,7 +62,7 @@ async def test_read_only_refuses_with_the_reason(opened):
     async with opened(desk) as (app, pilot):
         for key in ("t", "s", "H", "u"):
             await pilot.press(key)
-            await sees(pilot, "opened with --read-only")
+            await says(pilot, "opened with --read-only")
         assert app.screen is app.main
         assert not desk.done
         await pilot.press("3", "enter")
@@ -73,7 +73,7 @@ async def test_keys_with_nothing_to_work_on_say_so(opened):
     async with opened(FakeDesk(data.empty_view())) as (app, pilot):
         for key, words in (("s", "Nothing waits"), ("H", "No task is open"), ("w", "There is no task yet")):
             await pilot.press(key)
-            await sees(pilot, words)
+            await says(pilot, words)
         assert app.screen is app.main
 
 
@@ -95,7 +95,7 @@ async def test_q_leaves(opened, desk):
 async def test_copy_claims_nothing_it_does_not_know(opened, desk):
     async with opened(desk) as (app, pilot):
         await pilot.press("y")
-        await sees(pilot, "does not say whether it took it")
+        await says(pilot, "does not say whether it took it")
         assert app.clipboard.startswith("The licence allows")
 
 
@@ -115,4 +115,4 @@ async def test_themes_go_round_and_rescan_reads_again(opened, desk):
         await pilot.press("f8")
         assert app.theme != first
         await pilot.press("R")
-        await sees(pilot, "Reading everything again")
+        await says(pilot, "Reading everything again")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.tui.seeing import sees, text_of, until
+from tests.tui.seeing import says, sees, text_of, until
 from workbench.errors import VersionConflictError
 from workbench.tui.screens.settle import SettleScreen
 
@@ -26,7 +26,7 @@ async def test_confirm(opened, desk):
         await until(pilot, lambda: isinstance(app.screen, SettleScreen))
         await pilot.press("enter")
         await until(pilot, lambda: ("confirm", "f0portrait", "f0landscap@1", None) in desk.done)
-        await sees(pilot, "pdf.orientation is portrait.")
+        await says(pilot, "pdf.orientation is portrait.")
         await until(pilot, lambda: "to settle" not in text_of(app))
 
 
@@ -47,7 +47,7 @@ async def test_reject_needs_a_reason(opened, desk):
         await pilot.press("x")
         await sees(pilot, "The reason is kept")
         await pilot.press("enter")
-        await sees(pilot, "It may not be empty")
+        await says(pilot, "It may not be empty")
         await pilot.press(*"old", "enter")
         await until(pilot, lambda: ("reject", "f0portrait", "old") in desk.done)
 
@@ -70,8 +70,8 @@ async def test_a_fact_that_changed_meanwhile_is_explained(opened, desk):
         await pilot.press("s")
         await until(pilot, lambda: isinstance(app.screen, SettleScreen))
         await pilot.press("enter")
-        await sees(pilot, "the active fact is square")
-        await sees(pilot, "look again, then confirm")
+        await says(pilot, "the active fact is square")
+        await says(pilot, "look again, then confirm")
 
 
 async def test_a_settled_fact_shows_where_it_comes_from(opened, desk):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.color import Color
 
-from tests.tui.seeing import sees
+from tests.tui.seeing import says
 from workbench.resources import data_folder
 from workbench.tui.settings import Settings
 from workbench.tui.themes import VARIABLES, BadTheme, load_theme, load_themes
@@ -91,7 +91,7 @@ async def test_a_bad_theme_is_one_toast_and_the_app_goes_on(opened, desk, tmp_pa
     (tmp_path / "mine.toml").write_text('primary = "nocolour"')
     settings = Settings(theme="mine", theme_folders=(data_folder("themes"), tmp_path))
     async with opened(desk, settings=settings) as (app, pilot):
-        await sees(pilot, "theme mine.toml: line 1, primary")
+        await says(pilot, "theme mine.toml: line 1, primary")
         assert app.theme == "workbench-dark"
 
 

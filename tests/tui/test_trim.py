@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.tui import data
-from tests.tui.seeing import sees, text_of, until
+from tests.tui.seeing import says, sees, text_of, until
 from workbench.tui.screens.trim import TrimScreen
 
 
@@ -32,7 +32,7 @@ async def test_a_range_leaves_guidelines_out(opened, desk):
         await pilot.pause()
         assert app.main.history.list.marks == refs("m0002", "m0003")
         await pilot.press("g", "space")
-        await sees(pilot, "A guideline is never trimmed")
+        await says(pilot, "A guideline is never trimmed")
 
 
 async def test_the_suggestion_is_marked_with_one_key(opened, desk):
@@ -55,7 +55,7 @@ async def test_cutting_the_persons_own_words_needs_a_yes(opened, desk):
         await pilot.press(*"yes", "enter")
         await until(pilot, lambda: bool(desk.done) and desk.done[-1] == ("drop", ("m0010",), "", True))
         await until(pilot, lambda: not app.main.history.list.marks)
-        await sees(pilot, "u takes it back")
+        await says(pilot, "u takes it back")
 
 
 async def test_a_sentence_of_ones_own_takes_the_place(opened, desk):

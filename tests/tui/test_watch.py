@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from tests.tui.fake import FakeDesk
-from tests.tui.seeing import sees, until
+from tests.tui.seeing import says, sees, until
 from workbench.errors import StorageError
 from workbench.tui.desk import Watched
 from workbench.tui.watch import counts, existing, hints
@@ -65,7 +65,7 @@ async def test_a_read_that_fails_keeps_what_is_on_screen_and_says_why(opened):
 
         real, desk.view = desk.view, broken
         app.nudge()
-        await sees(pilot, "the disk is full")
+        await says(pilot, "the disk is full")
         await sees(pilot, "Invoices as PDF")
         desk.view = real
         desk.change(facts=())

@@ -65,7 +65,7 @@ def split(argv: Sequence[str]) -> tuple[Globals, list[str]]:
             rest += [item, *words]
             break
         name, equals, value = item.partition("=")
-        if item in _FLAGS:
+        if item in _FLAGS and not (item == "--version" and rest):  # a command may have a --version of its own
             found[_FLAGS[item]] = True
         elif name in _VALUES and equals:
             found[_VALUES[name]] = _read(name, value)

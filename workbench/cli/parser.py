@@ -26,7 +26,7 @@ NOUNS: dict[str, tuple[str, str]] = {
     "session": ("session", "agents' sessions: find, attach, follow"),
     "history": ("history", "messages of a task: look, trim, pin, restore"),
     "extract": ("", "facts, decisions, artifacts, open items from a text or session"),
-    "artifact": ("", "things produced, with versions and bindings"),
+    "artifact": ("artifact", "things produced, with versions and bindings"),
     "evidence": ("", "recorded observations: run, list, add, confirm"),
     "compile": ("compile", "what a package for an agent would hold; writes nothing"),
     "compare": ("", "the compile strategies side by side"),

@@ -204,41 +204,6 @@ UNBUILT: tuple[Command, ...] = (
         "form: record|chat, tokens{before,after,ratio,tokenizer}",
     ),
     Command(
-        "artifact add",
-        "record something that was produced",
-        "Records a version of an artifact: content hash, size, path, attempt and worktree.",
-        (
-            TASK,
-            word("KEY", "its key"),
-            word("PATH", "the file, relative to the worktree"),
-            option("--kind", value="K", help="what kind of thing it is", default="file"),
-        ),
-        exits=(_NO_TASK, "5 the path leads out of the worktree"),
-        keys="artifacts[]{id,key,kind,versions[]}",
-    ),
-    Command(
-        "artifact list", "all artifacts", "Prints every artifact with its versions.",
-        keys="artifacts[]{id,key,kind,versions[]}",
-    ),
-    Command(
-        "artifact show", "one artifact", "Prints an artifact with its versions and bindings.",
-        (word("ID", "an artifact, by unique id prefix"),),
-        exits=("3 no such artifact",),
-        keys="artifacts[]{id,key,kind,versions[]}",
-    ),
-    Command(
-        "artifact read",
-        "the content of an artifact",
-        "Prints the content of the version that the package bound, and says if there is a newer one. It records "
-        "that it was read: the one read command that writes.",
-        (
-            word("ID", "an artifact, by unique id prefix; a key is refused with the id bound to it"),
-            option("--version", value="V", help="another version", number=True),
-        ),
-        exits=("3 no such artifact or version",),
-        keys="artifacts[]{id,key,kind,versions[]}",
-    ),
-    Command(
         "artifact bind",
         "tie a promised output to one version",
         "Binds an output key of a task to exactly one artifact version.",

@@ -45,14 +45,13 @@ def in_order(history: Iterable[HistoryItem]) -> list[tuple[int, HistoryItem]]:
     sessions: dict[str, list[HistoryItem]] = {}
     for item in history:
         sessions.setdefault(item.message.session, []).append(item)
-    started = {
-        name: (min((i.message.at for i in items if i.message.at), key=instant, default=""), name)
-        for name, items in sessions.items()
-    }
+    for items in sessions.values():
+        items.sort(key=lambda i: (i.message.seq, i.message.id))
+    started = {name: next((i.message.at for i in items if i.message.at), "") for name, items in sessions.items()}
     ordered: list[tuple[int, HistoryItem]] = []
     before = 0
-    for name in sorted(sessions, key=lambda n: (instant(started[n][0]), n)):
-        items = sorted(sessions[name], key=lambda i: (i.message.seq, i.message.id))
+    for name in sorted(sessions, key=lambda n: (instant(started[n]), n)):
+        items = sessions[name]
         ordered.extend((before + item.message.turn, item) for item in items)
         before = max(turn for turn, _ in ordered[-len(items) :])
     return ordered

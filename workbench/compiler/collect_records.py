@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from workbench.compiler.acceptance import command_line, open_failures
 from workbench.compiler.candidates import Candidate
 from workbench.compiler.material import EvidenceItem, Material
+from workbench.compiler.values import json_text, value_text
 from workbench.domain.evidence import Evidence
-from workbench.domain.fact import WORKSPACE, Fact, canonical_value, value_text
+from workbench.domain.fact import WORKSPACE, Fact
 from workbench.domain.package import PackageMode
 from workbench.domain.task import Attempt
 from workbench.domain.times import instant
@@ -110,7 +111,7 @@ def _evidence(material: Material, item: EvidenceItem, *, failure: bool) -> Candi
 def collect_notes(material: Material) -> Iterator[Candidate]:
     """Notes and structure notes."""
     for note in material.notes:
-        body = f"{note.key}: {canonical_value(note.value)}"
+        body = f"{note.key}: {json_text(note.value)}"
         yield Candidate(
             "structure_note" if note.kind == "structure" else "note",
             note.id,

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from workbench.compiler.candidates import Candidate
 from workbench.compiler.material import Material
 from workbench.compiler.request import Request
+from workbench.compiler.values import value_text
 from workbench.domain.artifact import Artifact, ArtifactVersion
 from workbench.domain.contract import InputSpec, OutputSpec
-from workbench.domain.fact import value_text
 from workbench.domain.record import Json
 from workbench.domain.task import DoneItem, PendingItem, Task
 from workbench.text import one_line

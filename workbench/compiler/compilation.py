@@ -34,6 +34,7 @@ from workbench.compiler.render_markdown import render
 from workbench.compiler.request import Budget, Request, budget_of, identity_of
 from workbench.compiler.shape import Shaper
 from workbench.compiler.staleness import Staleness
+from workbench.compiler.values import whole
 from workbench.compiler.words import language_of, words_for
 from workbench.domain.fact import WORKSPACE
 from workbench.tokens import Counter
@@ -197,7 +198,7 @@ class Compilation:
         ]
         return {
             "identity": msgspec.to_builtins(self._frame.identity),
-            "requirements": msgspec.to_builtins(self.material.task.contract),
+            "requirements": whole(msgspec.to_builtins(self.material.task.contract)),
             "items": items_by_section(carried),
             "failure": [row.id for row, _ in carried if row.source_type == "failure"],
             "inputs": [row.id for row, _ in carried if row.source_type == "upstream_input"],

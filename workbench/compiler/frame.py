@@ -35,7 +35,7 @@ class Frame:
         """What package this is. The id stands between blanks, so that a text without it is well counted."""
         words, identity = self.words, self.identity
         text = words["identity"].format(
-            task=flat(f"{self.slug} ({identity.task})", 120),
+            task=flat(self.slug or identity.task, 120),
             revision=identity.plan_revision,
             snapshot="\x00",
             date=identity.date,

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from workbench.compiler.layout import Form, Group, Piece, entry, flat, when
 from workbench.compiler.material import Material
 from workbench.compiler.qualify import Judged
-from workbench.compiler.shape_state import value_line
 from workbench.compiler.staleness import Staleness
+from workbench.compiler.values import value_line
 from workbench.compiler.words import Words
 from workbench.domain.fact import WORKSPACE, Fact
 
@@ -26,11 +26,18 @@ class FactShaper:
         self.words = words
         self.staleness = staleness
         plain = (j.candidate for j in judged if isinstance(j.candidate.record, Fact) and j.handling == "plain")
+        self._keys: dict[str, str] = {}
         self._members = Counter((_bucket(c.trust), c.source_type, self._space(c.record)) for c in plain)
 
     def _space(self, fact: object) -> str:
         assert isinstance(fact, Fact)
-        return self.registry.canonical(fact.key).rpartition(".")[0]
+        return self._key(fact).rpartition(".")[0]
+
+    def _key(self, fact: Fact) -> str:
+        key = self._keys.get(fact.key)
+        if key is None:
+            key = self._keys[fact.key] = self.registry.canonical(fact.key)
+        return key
 
     def fact(self, judged: Judged) -> list[Form]:
         """As what it is: to settle, past review, a constraint, or a fact that holds."""
@@ -49,16 +56,16 @@ class FactShaper:
         return text if len(text) <= limit else flat(text, limit) + self.words["whole_fact"].format(id=fact.id)
 
     def _pair(self, fact: Fact, limit: int, name: str | None = None) -> str:
-        return f"{name or self.registry.canonical(fact.key)} = {self._value(fact, limit)}"
+        return f"{name or self._key(fact)} = {self._value(fact, limit)}"
 
     def _literal(self, fact: Fact) -> str:
         """The statement word for word, with key and value where it does not say them."""
         value = value_line(fact.value)
         if not fact.statement:
-            return f"{self.registry.canonical(fact.key)} = {value}"
+            return f"{self._key(fact)} = {value}"
         if value in fact.statement:
             return fact.statement
-        return f"{fact.statement} ({self.registry.canonical(fact.key)} = {value})"
+        return f"{fact.statement} ({self._key(fact)} = {value})"
 
     def _said(self, fact: Fact) -> list[str]:
         """Statement and reason, unless they state a value that no longer holds."""
@@ -79,7 +86,7 @@ class FactShaper:
     def _holding(self, judged: Judged, fact: Fact) -> list[Form]:
         bucket, space = _bucket(judged.candidate.trust), self._space(fact)
         kind = "0" if fact.kind == "decision" else "1"
-        key = self.registry.canonical(fact.key)
+        key = self._key(fact)
         groups = [Group(f"trust:{bucket}", self.words["confirmed" if bucket == "0" else "reported"])]
         name = key
         together = bool(space) and self._members[bucket, fact.kind, space] > 1
@@ -104,14 +111,14 @@ class FactShaper:
     def _constraint(self, fact: Fact) -> Iterable[Piece]:
         literal = self._literal(fact)
         stale = self.staleness.stated(literal)
-        order = (self.registry.canonical(fact.key), fact.id)
+        order = (self._key(fact), fact.id)
         yield Piece("keep", order, entry(literal + self._of(fact), stale, self.words))
         again = entry(flat(literal, 120), stale, self.words)
         group = Group("constraints", self.words["constraints"])
         yield Piece("last", ("2", *order), again, (group,), long_only=True)
 
     def _past_review(self, fact: Fact) -> list[Form]:
-        order = (self.registry.canonical(fact.key), fact.id)
+        order = (self._key(fact), fact.id)
 
         def form(which: str, limit: int, said: list[str]) -> Form:
             pair = self.words["join"].join([self._pair(fact, limit) + self._of(fact), *said])
@@ -126,7 +133,7 @@ class FactShaper:
         literal = self._literal(fact) if fact.kind == "constraint" else None
         lifecycle = judged.candidate.lifecycle
         rank = {"challenged": "0", "contested": "0"}.get(lifecycle, "1")
-        order = (self.registry.canonical(fact.key), rank, fact.observed_at, fact.id)
+        order = (self._key(fact), rank, fact.observed_at, fact.id)
 
         def form(which: str, limit: int, more: list[str]) -> Form:
             told = (literal or self._pair(fact, limit)) + self._of(fact)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from workbench.compiler.collect_history import Placed, own_words
 from workbench.compiler.layout import Form, Group, Piece, entry, flat, stale_mark, when
 from workbench.compiler.qualify import Judged
+from workbench.compiler.values import value_text
 from workbench.compiler.words import Words
-from workbench.domain.fact import canonical_value
 from workbench.domain.note import Note
 
 _SMALL, _OWN_SMALL, _SUMMARY_SMALL, _NOTE_SMALL = 200, 800, 600, 200
@@ -62,7 +62,7 @@ class HistoryShaper:
         """Key and value, cut, or by reference where the value is long."""
         note, words = judged.candidate.record, self.words
         assert isinstance(note, Note)
-        value = note.value if isinstance(note.value, str) else canonical_value(note.value)
+        value = value_text(note.value)
         text = f"{note.key}: {value}"
         kind = "0" if note.kind == "structure" else "1"
         group = Group("notes", words["notes"], fenced=True)

@@ -9,15 +9,9 @@ from workbench.compiler.material import Material
 from workbench.compiler.qualify import Judged
 from workbench.compiler.request import Request
 from workbench.compiler.staleness import Staleness, folded
+from workbench.compiler.values import value_line
 from workbench.compiler.words import Words
-from workbench.domain.fact import canonical_value, value_text
 from workbench.domain.task import DoneItem, PendingItem, Task
-
-
-def value_line(value: object) -> str:
-    """A value on one line, exactly: a string with line breaks or control characters as JSON."""
-    text = value_text(value)
-    return text if text.isprintable() else canonical_value(value)
 
 
 class StateShaper:
@@ -48,8 +42,10 @@ class StateShaper:
         words, state = self.words, task.state
         items = open_items(task)
         verified = sum(1 for item in state.done if item.known == "verified")
-        date = f" {when(state.updated_at, words)}" if state.updated_at else words["state.never"]
+        date = f" {when(state.updated_at, words)}" if state.updated_at else ""
         counts = words["state"].format(date=date, done=len(state.done), verified=verified, open=len(items))
+        if not (state.updated_at or state.done or items):
+            counts = words["state.never"]
         pieces = [Piece("holds", ("0", "0"), entry(counts))]
         pieces += [self._open(item, detailed=False) for item in items]
         pieces.append(Piece("last", ("0",), self._entry(words["next"].format(text=self._next(task)))))

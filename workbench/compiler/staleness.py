@@ -13,7 +13,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from workbench.domain.fact import Act, Fact, Registry, value_text
+from workbench.compiler.values import value_text
+from workbench.domain.fact import Act, Fact, Registry
 
 _WORD = re.compile(r"[0-9a-z_]+")
 _LETTERS = re.compile(r"[^\W\d_]{3,}")

@@ -33,7 +33,8 @@ class SessionLog:
         self.path = path
         self._reader: Reader = form.reader(path)
         self._form = form
-        self._chunk = chunk
+        # A line within one chunk is never too long, so only those that are joined need to be measured.
+        self._chunk = min(chunk, line_limit)
         self._line_limit = line_limit
         self._seen: tuple[int, int, int, int] | None = None
         self._mark = b""

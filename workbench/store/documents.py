@@ -149,7 +149,7 @@ class WorkspaceTable(Table):
         return [Document(document, identifier) for identifier, document in self._read_table().items() if cond(document)]  # type: ignore[arg-type]
 
     def get(self, cond: Any = None, doc_id: Any = None, doc_ids: Any = None) -> Any:
-        """One document by condition or id, or several by ids; by id, only those files are read."""
+        """One document by condition or id, or several by ids; as they are now."""
         if doc_id is not None:
             found = self._one(doc_id)
             return None if found is None else Document(found, doc_id)

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 import msgspec
 
-from workbench.domain.change import Change
+from workbench.domain.change import Change, RecordChange
 from workbench.domain.schema import TABLES
+from workbench.errors import RefusedError
 from workbench.store.form import canonical, canonical_line, digest
 from workbench.store.primitives import Tree
 from workbench.store.private import folder_beneath, names_in, open_reading, read_all, read_beneath
@@ -245,18 +247,25 @@ class Journal:
     def _redo(self, change: Change) -> None:
         touched = [record.path for record in change.records] + [line.path for line in change.appends]
         for folder in sorted({path.rpartition("/")[0] for path in touched}):
-            self._tree.sweep(folder)
+            with suppress(RefusedError):
+                self._tree.sweep(folder)
         for record in change.records:
-            data = read_beneath(self._tree.root, record.path)
-            if (None if data is None else digest(data)) != record.before:
-                continue  # written already, or edited by hand since: both stay
-            if record.after is not None:
-                self._tree.replace(record.path, canonical(record.after))
-            elif data is not None:
-                self._tree.remove(record.path)
+            # Where a link was put in the way since, the rest goes on; the line keeps what it said.
+            with suppress(RefusedError):
+                self._write_once(record)
         for line in change.appends:
-            self._append_once(line.path, line.line)
+            with suppress(RefusedError):
+                self._append_once(line.path, line.line)
         self._remember(change)
+
+    def _write_once(self, record: RecordChange) -> None:
+        data = read_beneath(self._tree.root, record.path)
+        if (None if data is None else digest(data)) != record.before:
+            return  # written already, or edited by hand since: both stay
+        if record.after is not None:
+            self._tree.replace(record.path, canonical(record.after))
+        elif data is not None:
+            self._tree.remove(record.path)
 
     def _append_once(self, path: str, document: dict[str, object]) -> None:
         data = read_beneath(self._tree.root, path) or b""

@@ -6,6 +6,7 @@ import fcntl
 import os
 import shlex
 import sys
+import threading
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,8 +21,6 @@ from workbench.store.refusals import explained
 from workbench.text import one_line
 
 LOCK = ".local/lock"
-_FIRST_PAUSE = 0.0005
-_LONGEST_PAUSE = 0.01
 
 
 class Holder(msgspec.Struct, frozen=True):
@@ -49,12 +48,11 @@ class WriterLock:
 
     def __enter__(self) -> WriterLock:
         until = time.monotonic() + self._timeout
-        pause = _FIRST_PAUSE
-        while not self._try():
-            if time.monotonic() >= until:
-                raise self._refusal()
-            time.sleep(pause)
-            pause = min(pause * 2, _LONGEST_PAUSE)
+        while (descriptor := self._wait(until)) is not None and not self._is_current(descriptor):
+            os.close(descriptor)
+        if descriptor is None:
+            raise self._refusal()
+        self._descriptor = descriptor
         try:
             command = " ".join(shlex.quote(part) for part in [Path(sys.argv[0]).name, *sys.argv[1:3]])
             holder = Holder(os.getpid(), one_line(mask(command), 80), stamp(datetime.now(UTC).replace(microsecond=0)))
@@ -69,27 +67,24 @@ class WriterLock:
             os.close(self._descriptor)  # closing releases it
             self._descriptor = -1
 
-    def _try(self) -> bool:
+    def _wait(self, until: float) -> int | None:
+        """A descriptor that holds the lock; None when the time is over."""
         descriptor = self._tree.lock_file(self._relative)
         try:
             with explained(self._tree.root / self._relative):
-                if not _locked(descriptor):
-                    os.close(descriptor)
-                    return False
+                if _at_once(descriptor):
+                    return descriptor
         except StorageError:
             os.close(descriptor)
             raise
-        # The file may have been removed (forget) between opening and locking: then this lock guards nothing.
+        return _Waiter(descriptor).result(until - time.monotonic())
+
+    def _is_current(self, descriptor: int) -> bool:
+        """Whether the file is still there: a lock on one that was removed (forget) guards nothing."""
         try:
-            current = (self._tree.root / self._relative).stat()
+            return (self._tree.root / self._relative).stat().st_ino == os.fstat(descriptor).st_ino
         except FileNotFoundError:
-            os.close(descriptor)
             return False
-        if current.st_ino != os.fstat(descriptor).st_ino:
-            os.close(descriptor)
-            return False
-        self._descriptor = descriptor
-        return True
 
     def _refusal(self) -> LockTimeoutError:
         holder = read_holder(self._tree.root / self._relative)
@@ -106,12 +101,49 @@ class WriterLock:
         )
 
 
-def _locked(descriptor: int) -> bool:
+def _at_once(descriptor: int) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
+
+
+class _Waiter:
+    """Waits in a thread of its own: the system wakes waiters in turn, and a hung mount hangs only the thread."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._guard = threading.Lock()
+        self._over = threading.Event()
+        self._held = self._given_up = False
+
+    def result(self, seconds: float) -> int | None:
+        """The descriptor, holding the lock; None when the time was over first (it is then closed)."""
+        if seconds > 0:
+            threading.Thread(target=self._block, daemon=True, name="workbench-lock").start()
+            self._over.wait(seconds)
+            with self._guard:
+                if self._held:
+                    return self._descriptor
+                self._given_up = True
+            if not self._over.is_set():
+                return None  # the thread closes it when it comes back
+        os.close(self._descriptor)
+        return None
+
+    def _block(self) -> None:
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+        except OSError:
+            self._over.set()
+            return
+        with self._guard:
+            if self._given_up:
+                os.close(self._descriptor)
+                return
+            self._held = True
+        self._over.set()
 
 
 def read_holder(path: Path) -> Holder | None:

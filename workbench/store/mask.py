@@ -1,109 +1,167 @@
 """The gate ``mask``: secrets are replaced by span before anything is stored; the text around them stays.
 
 Each rule names a form that is a secret by its shape, or a literal value that stands where a secret
-is assigned. Hashes, ids, prose and references to the environment stay as they are.
+is assigned. Hashes, ids, prose and references to the environment stay as they are. A rule runs only
+where one of its needles (plain substrings) stands, so that long texts cost little.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 _LETTERS = "A-Za-z0-9"
 _START = rf"(?<![{_LETTERS}_-])"
 _END = rf"(?![{_LETTERS}_-])"
 
-_FORMS: tuple[tuple[str, str], ...] = (
-    (
-        "private-key",
-        r"-----BEGIN (?P<label>[A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?)-----[\s\S]*?(?:-----END (?P=label)-----|\Z)",
+
+@dataclass(frozen=True)
+class _Rule:
+    kind: str
+    needles: tuple[str, ...]
+    """Where a match may begin."""
+    pattern: re.Pattern[str]
+    """Its group ``secret`` is what is replaced; all of it where there is no such group."""
+    folded: bool = False
+    """The needles are lower case and count in any."""
+
+
+def _form(kind: str, needles: str, pattern: str, *, free: bool = False) -> _Rule:
+    """A secret known by its shape; ``free`` where it need not stand alone as a word."""
+    return _Rule(kind, tuple(needles.split()), re.compile(pattern if free else _START + pattern))
+
+
+_ARMOUR = r"-----BEGIN (?P<label>[A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?)-----[\s\S]*?(?:-----END (?P=label)-----|\Z)"
+_FORMS = (
+    _form("private-key", "-----BEGIN", _ARMOUR, free=True),
+    _form("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", rf"gh[pousr]_[{_LETTERS}]{{30,255}}{_END}"),
+    _form("github-token", "github_pat_", rf"github_pat_[A-Za-z0-9_]{{30,255}}{_END}"),
+    _form("gitlab-token", "glpat- gldt- glrt- glft- glsoat-", rf"gl[a-z]{{2,4}}-[A-Za-z0-9_\-]{{18,255}}{_END}"),
+    _form("anthropic-key", "sk-ant-", rf"sk-ant-[A-Za-z0-9_\-]{{20,255}}{_END}"),
+    _form("stripe-key", "sk_ rk_ pk_", rf"[srp]k_(?:live|test)_[{_LETTERS}]{{16,255}}{_END}"),
+    _form("webhook-secret", "whsec_", rf"whsec_[{_LETTERS}+/=]{{24,255}}{_END}"),
+    _form(
+        "api-key",
+        "sk-",
+        rf"sk-(?=[A-Za-z0-9_\-]*[A-Za-z0-9_]{{16}})(?=[A-Za-z_\-]*[0-9])(?:[A-Za-z0-9]+-){{0,3}}[A-Za-z0-9_\-]{{20,255}}{_END}",
     ),
-    ("github-token", _START + rf"gh[pousr]_[{_LETTERS}]{{30,255}}" + _END),
-    ("github-token", _START + r"github_pat_[A-Za-z0-9_]{30,255}" + _END),
-    ("gitlab-token", _START + r"gl(?:pat|dt|rt|cbt|ptt|ft|soat)-[A-Za-z0-9_\-]{18,255}" + _END),
-    ("anthropic-key", _START + r"sk-ant-[A-Za-z0-9_\-]{20,255}" + _END),
-    ("stripe-key", _START + rf"(?:sk|rk|pk)_(?:live|test)_[{_LETTERS}]{{16,255}}" + _END),
-    ("webhook-secret", _START + rf"whsec_[{_LETTERS}+/=]{{24,255}}" + _END),
-    ("api-key", _START + r"sk-(?=[A-Za-z0-9_\-]*[0-9])(?:[A-Za-z0-9]+-){0,3}[A-Za-z0-9_\-]{20,255}" + _END),
-    ("slack-token", _START + r"xox[abeoprs]-[A-Za-z0-9-]{10,255}" + _END),
-    ("slack-token", _START + r"xapp-[0-9]-[A-Za-z0-9-]{10,255}" + _END),
-    ("slack-webhook", r"(?<=hooks\.slack\.com/services/)[A-Za-z0-9/_-]{20,255}"),
-    ("aws-key-id", _START + r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}" + _END),
-    ("google-key", _START + r"AIza[A-Za-z0-9_\-]{35}" + _END),
-    ("google-token", _START + r"ya29\.[A-Za-z0-9_\-]{20,2000}"),
-    ("google-secret", _START + r"GOCSPX-[A-Za-z0-9_\-]{20,64}" + _END),
-    ("npm-token", _START + rf"npm_[{_LETTERS}]{{36}}" + _END),
-    ("pypi-token", _START + r"pypi-[A-Za-z0-9_\-]{40,2000}" + _END),
-    ("huggingface-token", _START + rf"hf_[{_LETTERS}]{{30,64}}" + _END),
-    ("sendgrid-key", _START + r"SG\.[A-Za-z0-9_\-]{16,32}\.[A-Za-z0-9_\-]{32,64}"),
-    ("telegram-token", r"(?<![0-9A-Za-z])[0-9]{8,10}:AA[A-Za-z0-9_\-]{32,34}" + _END),
-    ("jwt", _START + r"eyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}"),
+    _form("slack-token", "xox", rf"xox[abeoprs]-[A-Za-z0-9-]{{10,255}}{_END}"),
+    _form("slack-token", "xapp-", rf"xapp-[0-9]-[A-Za-z0-9-]{{10,255}}{_END}"),
+    _form(
+        "slack-webhook", "hooks.slack.com", r"hooks\.slack\.com/services/(?P<secret>[A-Za-z0-9/_-]{20,255})", free=True
+    ),
+    _form("aws-key-id", "AKIA ASIA ABIA ACCA", rf"A[KSBC][IC]A[A-Z0-9]{{16}}{_END}"),
+    _form("google-key", "AIza", rf"AIza[A-Za-z0-9_\-]{{35}}{_END}"),
+    _form("google-token", "ya29.", r"ya29\.[A-Za-z0-9_\-]{20,2000}"),
+    _form("google-secret", "GOCSPX-", rf"GOCSPX-[A-Za-z0-9_\-]{{20,64}}{_END}"),
+    _form("npm-token", "npm_", rf"npm_[{_LETTERS}]{{36}}{_END}"),
+    _form("pypi-token", "pypi-", rf"pypi-[A-Za-z0-9_\-]{{40,2000}}{_END}"),
+    _form("huggingface-token", "hf_", rf"hf_[{_LETTERS}]{{30,64}}{_END}"),
+    _form("sendgrid-key", "SG.", r"SG\.[A-Za-z0-9_\-]{16,32}\.[A-Za-z0-9_\-]{32,64}"),
+    _form("telegram-token", ":AA", rf"(?<=[0-9]{{8}}):(?P<secret>AA[A-Za-z0-9_\-]{{32,34}}){_END}", free=True),
+    _form("jwt", "eyJ", r"eyJ[A-Za-z0-9_\-]{8,4000}\.eyJ[A-Za-z0-9_\-]{8,4000}\.[A-Za-z0-9_\-]{8,2000}"),
+    _form("password", "://", r"://[^\s/:@'\"<>]{0,80}:(?P<secret>[^\s/@'\"<>$*{}«]{3,200})@(?=[^\s@])", free=True),
 )
 
-# What surrounds a secret: the named group `secret` alone is replaced.
-_AROUND: tuple[tuple[str, str], ...] = (
-    ("password", r"(?i:[a-z][a-z0-9+.\-]{1,20}://)[^\s/:@'\"<>]{0,80}:(?P<secret>[^\s/@'\"<>$*{}]{3,200})@(?=[^\s@])"),
-    (
+_HEADERS = (
+    _Rule(
         "token",
-        r"(?i:\bauthorization[\"']?\s*[:=]\s*[\"']?(?:bearer|basic|token)\s+)(?P<secret>[A-Za-z0-9._~+/\-]{8,}=*)",
+        ("authorization",),
+        re.compile(
+            r"(?i:authorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?:bearer|basic|token)\s+)"
+            r"(?P<secret>[A-Za-z0-9._~+/\-]{8,}=*)"
+        ),
+        folded=True,
     ),
-    ("token", r"(?i:\bbearer\s+)(?P<secret>(?=[A-Za-z._~+/\-]*[0-9])[A-Za-z0-9._~+/\-]{16,}=*)"),
+    _Rule(
+        "token",
+        ("bearer",),
+        re.compile(r"(?i:bearer\s+)(?P<secret>(?=[A-Za-z._~+/\-]*[0-9])[A-Za-z0-9._~+/\-]{16,}=*)"),
+        folded=True,
+    ),
 )
 
-_NAME = (
-    r"(?:[A-Za-z0-9]{1,40}[_.\-]){0,6}"
-    r"(?:password|passwd|passphrase|passcode|pwd|secret|token|api[_\-]?key|apikey|access[_\-]?key|"
-    r"secret[_\-]?key|private[_\-]?key|auth[_\-]?key|client[_\-]?secret|credential|credentials)"
-    r"(?:[_\-](?:id|key|value|access[_\-]?key))?"
+_CORE = (
+    r"(?:password|passwd|passphrase|passcode|pwd|secret|token|api[_\-]?key|access[_\-]?key|"
+    r"private[_\-]?key|auth[_\-]?key|credentials?)(?:[_\-]?(?:id|key|value|access[_\-]?key))?"
 )
-_ASSIGNED = re.compile(
-    rf"(?<![A-Za-z0-9])(?P<name>(?i:{_NAME}))(?P<quote>\\?[\"'`]?)\s*(?::=|=>|[:=])\s*"
-    r"(?:(?P<open>\\?[\"'`])(?P<quoted>[^\"'`\\\n]{3,400})(?P=open)|(?P<plain>[^\s\"'`,;(){}\[\]<>$&|\\]{6,400}))"
+_ASSIGNED = _Rule(
+    "secret",
+    ("pass", "pwd", "secret", "token", "api", "access", "private", "auth", "credential"),
+    re.compile(
+        # The name stands alone, behind a separator, or as a capitalised part of another name.
+        rf"(?:(?<![A-Za-z0-9])|(?<=[a-z0-9])(?=[A-Z]))(?P<name>(?i:{_CORE}))"
+        r"(?P<quote>\\?[\"'`]?)[ \t]{0,8}(?::=|=>|[:=])[ \t]{0,8}"
+        r"(?:(?P<open>\\?[\"'`])(?P<quoted>[^\"'`\\\n]{3,400})(?P=open)"
+        r"|(?P<plain>[^\s\"'`,;(){}\[\]<>$&|\\]{6,400}))"
+    ),
+    folded=True,
+)
+_SECRET_NAME = re.compile(
+    rf"(?:.{{0,400}}[^A-Za-z0-9])?(?i:{_CORE})|.{{0,400}}[a-z0-9](?=[A-Z])(?i:{_CORE})", re.DOTALL
 )
 _PASSWORD = re.compile(r"(?i)pass|pwd|secret")
-_SECRET_NAME = re.compile(rf"(?i:{_NAME})")
-_RULES = tuple((name, re.compile(pattern)) for name, pattern in (*_FORMS, *_AROUND))
-# One cheap look decides for most texts that no rule needs to run.
-_HINT = re.compile(
-    r"(?i)gh[pousr]_|github_pat_|gl[a-z]{2,4}-|sk[-_]|rk_|pk_|whsec_|xox|xapp-|hooks\.slack|akia|asia|abia|acca|aiza|"
-    r"ya29|gocspx|npm_|pypi-|hf_|sg\.|:aa|eyj|-----begin|://|bearer|authorization|pass|pwd|secret|token|key|credential"
-)
 # Values that name where a secret comes from, or stand for one, and are none themselves.
 _REFERENCE = re.compile(
-    r"(?ix) ^(?: env[:.] | os\. | process\. | import | self\. | config | settings | args\. | \$ | % | < | \{ | \« |"
+    r"(?ix) ^(?: env[:.] | os\. | process\. | import | self\. | config | settings | args\. | \$ | % | < | \{ |"
     r" (?:none|null|nil|true|false|undefined|required|optional|string|str|redacted|masked|missing|invalid|changeme) $ |"
     r" [*x.…\-_]+ $ | your[-_ ] | example | placeholder | get[a-z_]* \( )"
 )
 _CODE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)+$|^[A-Za-z_][\w.]*[(\[]")
 
 
-def _mark(kind: str) -> str:
-    return f"«masked:{kind}»"
-
-
 def mask(text: str) -> str:
     """``text`` with every secret replaced by ``«masked:KIND»``; masking twice changes nothing more."""
-    if _HINT.search(text) is None:
-        return text
-    for kind, rule in _RULES:
-        if "secret" in rule.groupindex:
-            text = rule.sub(lambda m, kind=kind: _inside(m, "secret", kind), text)  # type: ignore[misc]
-        else:
-            text = rule.sub(_mark(kind), text)
-    return _ASSIGNED.sub(_assignment, text)
+    for rule in [rule for rule in _FORMS if any(needle in text for needle in rule.needles)]:
+        text = _apply(rule, text, text)
+    folded = _lower(text)
+    for rule in (*_HEADERS, _ASSIGNED):
+        masked = _apply(rule, text, folded) if any(needle in folded for needle in rule.needles) else text
+        if masked is not text:
+            text, folded = masked, _lower(masked)
+    return text
 
 
-def _inside(match: re.Match[str], group: str, kind: str) -> str:
-    start, end = match.start(group) - match.start(), match.end(group) - match.start()
-    whole = match.group()
-    return whole if "«" in match.group(group) else whole[:start] + _mark(kind) + whole[end:]
+def _lower(text: str) -> str:
+    """Lower case with every character at its place: a few letters would become two."""
+    lower = text.lower()
+    return lower if len(lower) == len(text) else "".join(c.lower() if c.isascii() else c for c in text)
 
 
-def _assignment(match: re.Match[str]) -> str:
-    group = "quoted" if match.group("quoted") is not None else "plain"
-    if not _literal(match.group("name"), match.group(group), quoted=group == "quoted"):
-        return match.group()
-    return _inside(match, group, "secret")
+def _apply(rule: _Rule, text: str, where: str) -> str:
+    pieces: list[str] = []
+    done = 0
+    for start in _starts(rule.needles, where):
+        match = rule.pattern.match(text, start) if start >= done else None
+        if match is None:
+            continue
+        group = _secret_in(match)
+        if group is None:
+            continue
+        pieces += (text[done : match.start(group)], f"«masked:{rule.kind}»")
+        done = match.end(group)
+    return "".join([*pieces, text[done:]]) if pieces else text
+
+
+def _starts(needles: tuple[str, ...], text: str) -> Iterator[int]:
+    found: list[int] = []
+    for needle in needles:
+        at = text.find(needle)
+        while at >= 0:
+            found.append(at)
+            at = text.find(needle, at + 1)
+    return iter(sorted(found))
+
+
+def _secret_in(match: re.Match[str]) -> str | int | None:
+    """The group of a match that is to go; None where it is no secret after all."""
+    groups = match.re.groupindex
+    if "quoted" in groups:
+        group = "quoted" if match.group("quoted") is not None else "plain"
+        return group if _literal(match.group("name"), match.group(group), quoted=group == "quoted") else None
+    return "secret" if "secret" in groups else 0
 
 
 def _literal(name: str, value: str, *, quoted: bool) -> bool:
@@ -138,13 +196,13 @@ def mask_json(value: Any) -> Any:
 
 
 def _under(key: str, value: Any) -> Any:
-    if isinstance(value, str) and names_secret(key) and len(value) >= 3 and _literal(key, value, quoted=True):
-        return _mark("secret")
+    if isinstance(value, str) and len(value) >= 3 and names_secret(key) and _literal(key, value, quoted=True):
+        return "«masked:secret»"
     return mask_json(value)
 
 
 def names_secret(key: str) -> bool:
-    """Whether a key is the name of a secret (``db.password``, ``API_KEY``)."""
+    """Whether a key is the name of a secret (``db.password``, ``API_KEY``, ``accessToken``)."""
     return _SECRET_NAME.fullmatch(key) is not None
 
 
@@ -152,6 +210,6 @@ def mask_document(document: dict[str, Any]) -> dict[str, Any]:
     """A record's document, masked; where its ``key`` names a secret, its ``value`` is one."""
     masked: dict[str, Any] = mask_json(document)
     key, value = document.get("key"), document.get("value")
-    if isinstance(key, str) and isinstance(value, str) and names_secret(key):
+    if isinstance(key, str) and isinstance(value, str):
         masked["value"] = _under(key, value)
     return masked

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
 import msgspec
@@ -14,10 +13,11 @@ from workbench.domain.change import Append, Change, RecordChange
 from workbench.domain.evidence import Evidence
 from workbench.domain.ids import new_id
 from workbench.domain.package import Envelope, PackageEvent
-from workbench.domain.record import SCHEMA, Record
-from workbench.domain.schema import TABLES, decode, encode
+from workbench.domain.record import Record
+from workbench.domain.schema import TABLES, decode
 from workbench.domain.trimming import Trim
-from workbench.errors import DamagedError, NotFoundError, UsageError, VersionConflictError
+from workbench.errors import DamagedError, NotFoundError, VersionConflictError
+from workbench.store.draft import KINDS, TYPES, Held, Staged, cleaned, content_of, document_of
 from workbench.store.form import Unreadable, digest, read_document, read_line, storable
 from workbench.store.journal import Journal
 from workbench.store.mask import mask, mask_bytes, mask_document, mask_json
@@ -29,38 +29,8 @@ from workbench.store.records import Records
 
 R = TypeVar("R", bound=Record)
 L = TypeVar("L", Evidence, Trim, PackageEvent)
-_TYPES: dict[str, type[Any]] = {**TABLES, "packages": Envelope}
-KINDS: dict[type[Any], str] = {kind: name for name, kind in TABLES.items()}
-"""The table of each record."""
 OUTSIDE = "outside"
 """Actor of a change that was made to a file by hand or by another program."""
-
-
-@dataclass(frozen=True)
-class Held:
-    """A record's file as it is now, under the lock."""
-
-    path: str
-    sha256: str
-    document: dict[str, Any]
-
-    @property
-    def version(self) -> int:
-        """The stored optimistic number."""
-        return int(self.document.get("version", 1))
-
-
-@dataclass(frozen=True)
-class _Staged:
-    before: Held | None
-    after: dict[str, Any] | None
-    path: str
-
-    @property
-    def version(self) -> int:
-        if self.after is not None:
-            return int(self.after.get("version", 1))
-        return self.before.version if self.before is not None else 1
 
 
 class Transaction:
@@ -90,7 +60,7 @@ class Transaction:
         self._fresh = fresh
         self._find_path = find_path
         self._records: Records | None = None
-        self._staged: dict[tuple[str, str], _Staged] = {}
+        self._staged: dict[tuple[str, str], Staged] = {}
         self._outside: list[RecordChange] = []
         self._appends: list[Append] = []
         self._files: dict[str, bytes] = {}
@@ -141,8 +111,8 @@ class Transaction:
             UsageError: The record cannot be stored (id, numbers, nesting).
         """
         kind = KINDS[type(record)]
-        before = self._before(kind, record.id, _cleaned(kind, _document(record)), expect)
-        document = _cleaned(kind, _document(record, self._document_of(before)))
+        before = self._before(kind, record.id, cleaned(kind, document_of(record)), expect)
+        document = cleaned(kind, document_of(record, content_of(before)))
         return decode(type(record), self._stage(kind, before, document))
 
     def put_document(self, kind: str, document: Mapping[str, Any], *, expect: int | None = None) -> dict[str, Any]:
@@ -151,7 +121,7 @@ class Transaction:
         Raises:
             UsageError: The document is none of that kind.
         """
-        document = _cleaned(kind, document)
+        document = cleaned(kind, document)
         return self._stage(kind, self._before(kind, document["id"], document, expect), document)
 
     def remove(self, kind: str, identifier: str, *, expect: int | None = None) -> None:
@@ -162,13 +132,13 @@ class Transaction:
             VersionConflictError: The stored version is another.
         """
         before = self._before(kind, identifier, None, expect)
-        if self._document_of(before) is None:
+        if content_of(before) is None:
             raise NotFoundError(f"no {one_of(kind)} {identifier!r}", candidates=[])
-        held = before.before if isinstance(before, _Staged) else before
+        held = before.before if isinstance(before, Staged) else before
         if held is None:
             del self._staged[kind, identifier]
         else:
-            self._staged[kind, identifier] = _Staged(held, None, held.path)
+            self._staged[kind, identifier] = Staged(held, None, held.path)
 
     def append_evidence(self, line: Evidence) -> Evidence:
         """Append to the evidence of an attempt; the line's ``after`` is filled in."""
@@ -201,7 +171,7 @@ class Transaction:
         masked = mask_bytes(prompt)
         if masked != prompt:
             envelope = envelope.with_(prompt_sha256=digest(masked))
-        document = _cleaned("packages", _document(envelope))
+        document = cleaned("packages", document_of(envelope))
         self._stage("packages", self._before("packages", envelope.id, document, 0), document)
         self._files[prompt_path(envelope.id)] = masked
         self.append_status(envelope.id, first)
@@ -247,7 +217,7 @@ class Transaction:
                 Change(id=new_id(), after=last, at=self.now, actor=OUTSIDE, command="edited outside", records=told)
             )
             last = lines[0].id
-        records = tuple(one for key, staged in self._staged.items() for one in self._record_changes(key, staged))
+        records = tuple(one for key, staged in self._staged.items() for one in staged.changes(*key))
         change = Change(
             id=self.id,
             after=last,
@@ -261,28 +231,15 @@ class Transaction:
         )
         return [*lines, change] if records or self._appends else []
 
-    def _record_changes(self, key: tuple[str, str], staged: _Staged) -> list[RecordChange]:
-        kind, identifier = key
-        held = staged.before
-        version = staged.version
-        here = held.sha256 if held is not None and held.path == staged.path else None
-        changed = RecordChange(
-            kind=kind, id=identifier, path=staged.path, before=here, version=version, after=staged.after
-        )
-        if held is None or held.path == staged.path:
-            return [changed]
-        gone = RecordChange(kind=kind, id=identifier, path=held.path, before=held.sha256, version=version)
-        return [gone, changed]
-
     # Staging.
 
     def _before(
         self, kind: str, identifier: str, document: dict[str, Any] | None, expect: int | None
-    ) -> Held | _Staged | None:
+    ) -> Held | Staged | None:
         checked(identifier)
         staged = self._staged.get((kind, identifier))
         before = staged if staged is not None else self._held(kind, identifier, document)
-        current = self._document_of(before)
+        current = content_of(before)
         found = int(current.get("version", 1)) if current is not None else 0
         if expect is not None and expect != found:
             what = f"version {found} of it" if found else "no such record"
@@ -297,20 +254,14 @@ class Transaction:
             self._note_outside(kind, identifier, before)
         return before
 
-    @staticmethod
-    def _document_of(before: Held | _Staged | None) -> dict[str, Any] | None:
-        if isinstance(before, _Staged):
-            return before.after
-        return None if before is None else before.document
-
-    def _stage(self, kind: str, before: Held | _Staged | None, document: dict[str, Any]) -> dict[str, Any]:
-        held = before.before if isinstance(before, _Staged) else before
-        old = self._document_of(before)
+    def _stage(self, kind: str, before: Held | Staged | None, document: dict[str, Any]) -> dict[str, Any]:
+        held = before.before if isinstance(before, Staged) else before
+        old = content_of(before)
         if old is not None and {**document, "version": 0} == {**old, "version": 0}:
             return old
         if kind != "packages":
             document["version"] = held.version + 1 if held is not None else 1
-        self._staged[kind, document["id"]] = _Staged(held, document, record_path(kind, document))
+        self._staged[kind, document["id"]] = Staged(held, document, record_path(kind, document))
         return document
 
     def _note_outside(self, kind: str, identifier: str, held: Held) -> None:
@@ -364,7 +315,7 @@ class Transaction:
             return None
         try:
             document = read_document(data)
-            decode(_TYPES[kind], document)
+            decode(TYPES[kind], document)
         except (Unreadable, msgspec.ValidationError, RecursionError) as wrong:
             line, column = getattr(wrong, "line", None), getattr(wrong, "column", None)
             raise DamagedError(
@@ -393,22 +344,3 @@ class Transaction:
             with suppress(Unreadable, msgspec.ValidationError, RecursionError):
                 return str(msgspec.convert(read_line(line), LINES[path.split("/")[0]]).id)
         return None
-
-
-def _document(record: msgspec.Struct, over: dict[str, Any] | None = None) -> dict[str, Any]:
-    try:
-        return encode(record, over)
-    except (TypeError, ValueError, RecursionError) as wrong:
-        raise UsageError(f"it cannot be stored: {wrong}", "use text, numbers, lists and objects") from None
-
-
-def _cleaned(kind: str, document: Mapping[str, Any]) -> dict[str, Any]:
-    """A document as it may be stored: plain JSON, masked, a record of its kind, under a sound id."""
-    clean = mask_document(storable(dict(document)))
-    clean["schema"] = SCHEMA
-    try:
-        decode(_TYPES[kind], clean)
-    except msgspec.ValidationError as wrong:
-        raise UsageError(f"no {one_of(kind)}: {wrong}", f"see: workbench schema print {one_of(kind)}") from None
-    checked(clean["id"])
-    return clean

@@ -12,6 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from workbench.domain.change import Change
 from workbench.domain.lines import causal_order
 from workbench.domain.schema import TABLES, encode
@@ -24,7 +26,7 @@ from workbench.store.journal import Journal, Position, parse
 from workbench.store.local import LocalState
 from workbench.store.location import Location
 from workbench.store.lock import WriterLock
-from workbench.store.names import KEYED, prompt_path
+from workbench.store.names import KEYED, prompt_path, record_path
 from workbench.store.primitives import Tree
 from workbench.store.private import folder_beneath, names_in, read_beneath
 from workbench.store.reader import LINES, Reader, Stored
@@ -57,8 +59,7 @@ class Workspace:
         self._guard = threading.Lock()
         self._open = threading.local()
         self._files: dict[str, Stored] = {}
-        self._hinted: tuple[dict[str, Stored], dict[tuple[str, str], str]] = (self._files, {})
-        self._found: dict[tuple[str, str], str] = {}
+        self._found: dict[str, str] = {}
         self._records: Records | None = None
         self.local = LocalState(self._tree, read_only=read_only)
 
@@ -106,11 +107,9 @@ class Workspace:
 
     def documents(self, table: str) -> dict[str, dict[str, Any]]:
         """The documents of a table by id, as copies, with the keys that this program does not know."""
-        records = self.load()
-        files = self._files
-        raw = {s.value.id: s.document for p, s in files.items() if s.document is not None and p.startswith(table)}
+        records, foreign = self.load(), self._foreign(table)
         return {
-            identifier: copy.deepcopy(raw[identifier]) if identifier in raw else encode(record)
+            identifier: copy.deepcopy(foreign[identifier]) if identifier in foreign else encode(record)
             for identifier, record in records.table(table).items()
         }
 
@@ -118,7 +117,18 @@ class Workspace:
         """One document by id, as a copy; what this thread has staged included."""
         if self.current is not None:
             return copy.deepcopy(self.current.document(table, identifier))
-        return self.documents(table).get(identifier)
+        record = self.load().table(table).get(identifier)
+        if record is None:
+            return None
+        return copy.deepcopy(self._foreign(table).get(identifier)) or encode(record)
+
+    def _foreign(self, table: str) -> dict[str, dict[str, Any]]:
+        """The documents that this program did not write so, as last read."""
+        return {
+            stored.value.id: stored.document
+            for path, stored in self._files.items()
+            if stored.document is not None and stored.value is not None and path.startswith(f"{table}/")
+        }
 
     @property
     def file_reads(self) -> int:
@@ -277,44 +287,35 @@ class Workspace:
         try:
             self._journal.apply(changes[-1])
             self._journal.mark(changes[-1].id, after.file, after.offset)
-        except StorageError as error:
+        except (StorageError, RefusedError) as error:
             self.notices.append(
                 f"the change {tx.id} is recorded; its files follow with the next writing command ({error.message})"
             )
 
     def _find_path(self, kind: str, identifier: str, search: bool) -> str | None:
-        """Where a record's file lies: where it was last seen, else by looking through the folders."""
+        """Where a record's file lies: where its last reading says, else by looking through the folders."""
         if kind == "packages":
             return f"packages/{identifier}/envelope.json"
         if kind not in KEYED and kind != "aliases":
             return f"{kind}/{identifier}.json"
-        hint = self._hints().get((kind, identifier)) or self._found.get((kind, identifier))
-        if hint is not None and read_beneath(self.root, hint) is not None:
-            return hint
-        if not search:
-            return None
+        known = self._records.table(kind).get(identifier) if self._records is not None else None
+        seen = record_path(kind, msgspec.structs.asdict(known)) if known is not None else self._found.get(identifier)
+        if seen is not None and read_beneath(self.root, seen) is not None:
+            return seen
+        return self._search(kind, identifier) if search or known is not None else None
+
+    def _search(self, kind: str, identifier: str) -> str | None:
         if kind == "aliases":
             self.load()
-            return self._hints().get((kind, identifier))
-        with folder_beneath(self.root, kind) as folder:
+            files = ((path, stored.value) for path, stored in self._files.items() if path.startswith("aliases/"))
+            return next((path for path, alias in files if alias is not None and alias.id == identifier), None)
+        with suppress(FileNotFoundError), folder_beneath(self.root, kind) as folder:
             for name in names_in(folder):
                 with suppress(FileNotFoundError, NotADirectoryError):
                     os.stat(f"{name}/{identifier}.json", dir_fd=folder, follow_symlinks=False)
-                    self._found[kind, identifier] = f"{kind}/{name}/{identifier}.json"
-                    return self._found[kind, identifier]
+                    self._found[identifier] = f"{kind}/{name}/{identifier}.json"
+                    return self._found[identifier]
         return None
-
-    def _hints(self) -> dict[tuple[str, str], str]:
-        """Paths of records that lie under a key, as last read; made once for each reading."""
-        files, hints = self._hinted
-        if files is not self._files:
-            hints = {
-                (path.split("/")[0], stored.value.id): path
-                for path, stored in self._files.items()
-                if stored.value is not None and path.startswith(("facts/", "notes/", "aliases/"))
-            }
-            self._hinted = (self._files, hints)
-        return hints
 
     def _must_exist(self) -> None:
         if not self.location.exists:

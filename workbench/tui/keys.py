@@ -6,7 +6,7 @@ Ids are stable: ``[app] keymap`` in the configuration maps an id to another key.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -109,12 +109,12 @@ SPARE: Mapping[str, int] = {"zoom": 3, "filter": 2, "mark.suggested": 2, "list.o
 """Which of them are left off first where they do not all fit; help last."""
 
 
-def bindings(where: Where) -> list[BindingType]:
+def bindings(where: Where, *, without: Collection[str] = ()) -> list[BindingType]:
     """The bindings of one place, with the ids that a keymap names."""
     return [
         Binding(key.key, key.action, key.label, show=False, key_display=key.shown, tooltip=key.tooltip, id=key.id)
         for key in KEYS
-        if key.where == where
+        if key.where == where and key.id not in without
     ]
 
 

@@ -51,7 +51,8 @@ COMMANDS = (
         (
             flag("--all", help="superseded, rejected and retracted ones, too"),
             option("--key", value="K", help="of one key, or of the keys beneath it"),
-            option("--task", value="T", help="in the scope of a task (the workspace's and its own)"),
+            option("--task", value="T", help="in the scope of this task (the workspace's and its own); else the "
+                   "current one's"),
         ),
         exits=("3 no such task", "6 some facts cannot be read; the others are listed"),
         keys="facts[], damaged[]",
@@ -183,8 +184,8 @@ def listing(call: Call) -> Answer:
 
     context = call.context(read_only=True)
     records = context.workspace.load()
-    task = tasks.resolve(context, call.args.task, records).id if call.args.task else None
-    rows = list(facts.views(context, records, task, all_=call.args.all))
+    task = tasks.resolve(context, call.args.task, records) if call.args.task else tasks.current_task(context, records)
+    rows = list(facts.views(context, records, task.id if task else None, all_=call.args.all))
     if call.args.key:
         wanted = records.registry.canonical(call.args.key)
         rows = [row for row in rows if row.key == wanted or row.key.startswith(wanted + ".")]

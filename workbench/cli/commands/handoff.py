@@ -9,6 +9,7 @@ from workbench.cli.call import Call, damage
 from workbench.cli.commands.compile import OPTIONS, options
 from workbench.cli.output import Answer, Block, Line, Span, table
 from workbench.cli.spec import PACKAGE, TASK, WHY, Command, flag, option
+from workbench.errors import NotBuiltError, RefusedError
 
 if TYPE_CHECKING:
     from workbench.domain.package import Difference
@@ -147,6 +148,8 @@ def confirm(call: Call) -> Answer:
     from workbench.services.shapes import difference_json, package_json
 
     args = call.args
+    if args.launch == "acp":
+        raise NotBuiltError("--launch acp is not built yet", "built: tmux, foreground, print, copy")
     context = call.context()
     context.require_human("confirming a package")
     found = packages.find(context, args.p).id
@@ -154,7 +157,10 @@ def confirm(call: Call) -> Answer:
     plan = handover.launch_plan(context, found, args.launch, **how)
     if not call.options.yes:
         call.confirm(context, "confirming a package", _before(context, plan))
-    handed = handover.confirm(context, found, args.launch, override=args.override, **how)
+    try:
+        handed = handover.confirm(context, found, args.launch, override=args.override, **how)
+    except RefusedError as problem:
+        raise _stopped(problem, context, plan) from None
     view, _ = packages.show(context, handed.package.id)
     document = {
         "package": package_json(view),
@@ -173,6 +179,18 @@ def confirm(call: Call) -> Answer:
     if handed.launched.text:
         lines.append(Block(handed.launched.text))
     return Answer(document, lines)
+
+
+def _stopped(problem: RefusedError, context: Context, plan: LaunchPlan) -> RefusedError:
+    """A refusal for differences comes with the whole document: what differs is the answer."""
+    from workbench.services import packages
+    from workbench.services.shapes import package_json
+
+    found = problem.details.get("differences")
+    if found and problem.document is None:
+        view, _ = packages.show(context, plan.package)
+        problem.document = {"package": package_json(view), "differences": found, "command": list(plan.argv)}
+    return problem
 
 
 def _before(context: Context, plan: LaunchPlan) -> list[Line]:

@@ -50,7 +50,7 @@ def _claims(line: bytes) -> list[bool | None]:
 
 def _claim(record: Any) -> bool | None:
     message = record.get("message")
-    kind = record.get("type")
+    kind = record["type"] if isinstance(record.get("type"), str) else ""
     if "systemPayload" in record or (isinstance(message, dict) and "parts" in message):
         # Another agent keeps its own messages in the same envelope.
         return False

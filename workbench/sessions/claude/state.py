@@ -84,6 +84,7 @@ class State:
         # The record in hand.
         self.node = ROOT
         self.side = False
+        self.outside = False
         self.base: str | None = None
         self.at: str | None = None
         self.parent: str | None = None
@@ -100,7 +101,7 @@ class State:
         uuid: str | None = line.uuid if type(line.uuid) is str else None
         parent = tree.index.get(line.parent_uuid, ROOT) if type(line.parent_uuid) is str else ROOT
         self.side = line.is_sidechain is True
-        if self.side is self.hints.main or self.hints.main is None:
+        if self.hints.main is not True:
             self._kind_of_file()
         if self.side:
             role = SIDE
@@ -109,6 +110,7 @@ class State:
         else:
             tree.chained = True
         self.node = tree.add(None if self.suffix else uuid, parent, role, len(self.messages), link)
+        self.outside = role >= SIDE and not tree.kept(self.node)
         self.base = uuid
         if line.forked_from is not None:
             self._forked(line.forked_from)
@@ -130,16 +132,13 @@ class State:
 
     def _kind_of_file(self) -> None:
         """Settle whether this is a main conversation; until one is seen, a sub-agent's records are the file's own."""
-        main = self.hints.main
-        if self.side:
-            if main is None:
-                self.hints = replace(self.hints, main=False)
-            if main is not True:
-                self.side = False
-            return
-        # A sub-agent's record came first, so everything before was read as if this were its own file.
-        self.stale = self.stale or main is False
-        self.hints = replace(self.hints, main=True)
+        if not self.side:
+            # A sub-agent's record came first, so everything before was read as if this were its own file.
+            self.stale = self.stale or self.hints.main is False
+            self.hints = replace(self.hints, main=True)
+        elif self.hints.main is None:
+            self.hints = replace(self.hints, main=False)
+        self.side = False
 
     def _forked(self, origin: Any) -> None:
         """A record copied from another session keeps the id it had there."""
@@ -213,7 +212,7 @@ class State:
             raw_type=self.raw_type,
             raw=RawRef(start=self.start, end=self.end, block=block),
         )
-        if self.side:
+        if self.outside:
             complete(message, "in_context", False)
         if hidden:
             complete(message, "hidden", True)

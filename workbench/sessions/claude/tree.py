@@ -63,6 +63,8 @@ class Tree:
             self._flags.append(role | _ON_PATH | _KEPT)
             if parent != self.leaf:
                 self._switch(parent)
+            if link >= 0 and role == ANSWER and not self._flags[link] & _KEPT:
+                self._soil(link)
             self.leaf = self.newest = node
         elif role == SIDE:
             self._flags.append(role)
@@ -72,6 +74,10 @@ class Tree:
             self._flags.append(role | _KEPT if kept else role)
             self.newest = node
         return node
+
+    def kept(self, node: int) -> bool:
+        """Whether a node is in context, as far as that was judged."""
+        return bool(self._flags[node] & _KEPT)
 
     def first(self, node: int) -> int:
         """Where a node's messages begin in the list."""
@@ -106,14 +112,18 @@ class Tree:
             flags[node] &= ~_ON_PATH
             node = parents[node]
         if lost:
-            self._dirty = junction + 1 if self._dirty is None else min(self._dirty, junction + 1)
+            self._soil(junction + 1)
+
+    def _soil(self, node: int) -> None:
+        """Have everything from ``node`` on judged again."""
+        self._dirty = node if self._dirty is None else min(self._dirty, node)
 
     def settle(self) -> Iterator[tuple[int, bool]]:
         """Nodes whose messages came into or left the model's context since the last call."""
         if self._dirty is None:
             return
         flags = self._flags
-        start, self._dirty = self._dirty, None
+        start, self._dirty = self._whole_answers(self._dirty), None
         groups: set[int] = set()
         for node in range(start, len(flags)):
             if flags[node] & _ON_PATH and flags[node] & _ROLE == ANSWER:
@@ -123,6 +133,15 @@ class Tree:
             if kept != bool(flags[node] & _KEPT):
                 flags[node] ^= _KEPT
                 yield node, kept
+
+    def _whole_answers(self, start: int) -> int:
+        """The first node at or before ``start`` from which no answer is cut in two."""
+        end = len(self._flags)
+        while start < end:
+            nodes = range(start, end)
+            links = (self._links[node] for node in nodes if self._flags[node] & _ROLE == ANSWER)
+            end, start = start, min((link for link in links if link >= 0), default=start)
+        return min(start, end)
 
     def _group(self, node: int) -> Iterator[int]:
         """A line of an answer and the earlier lines of the same answer."""

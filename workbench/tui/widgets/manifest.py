@@ -71,7 +71,7 @@ class ManifestList(LineList[PackageRow]):
         parts = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in row.parts)
         why = (row.reason or "").replace("_", " ")
         return Content.assemble(
-            (f"{row.tier} · score {row.score}", paint.LABEL),
-            (f" = {parts}" if parts else "", paint.QUIET),
-            (f" · left out: {why}" if why and not row.included else f" · {why}" if why else "", "$warn"),
+            paint.line(f"{row.tier} · score {row.score}", paint.LABEL),
+            paint.line(f" = {parts}" if parts else "", paint.QUIET),
+            paint.line(f" · left out: {why}" if why and not row.included else f" · {why}" if why else "", "$warn"),
         )

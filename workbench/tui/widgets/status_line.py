@@ -84,6 +84,6 @@ class StatusLine(Static):
             return Content.styled("nothing needs you", paint.QUIET)
         first: Need = view.needs_you[0]
         more = f" (+{len(view.needs_you) - 1})" if len(view.needs_you) > 1 else ""
-        key = (f" {first.key} ", "reverse bold") if first.key else ("", "")
+        key = Content.assemble(" ", paint.line(first.key, limit=8), " ").stylize("reverse bold") if first.key else ""
         text = paint.line(first.text, "$warn", max(20, self.size.width - 12))
         return Content.assemble((SYMBOLS.get(first.code, "?") + " ", "$warn bold"), text, (more, paint.QUIET), " ", key)

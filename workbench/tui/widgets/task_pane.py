@@ -26,7 +26,7 @@ DONE_SHOWN = 12
 class TaskScroll(VerticalScroll, can_focus=True):
     """The card's text, scrolled with the keys of the lists."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings("list")
+    BINDINGS: ClassVar[list[BindingType]] = bindings("list", without=("list.open",))
 
     def action_move(self, by: int) -> None:
         """Scroll by lines."""
@@ -43,9 +43,6 @@ class TaskScroll(VerticalScroll, can_focus=True):
     def action_bottom(self) -> None:
         """To the end."""
         self.scroll_end(animate=False)
-
-    def action_open(self) -> None:
-        """There is nothing to open in running text."""
 
 
 class TaskPane(Pane):
