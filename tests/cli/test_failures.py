@@ -197,3 +197,22 @@ def test_interrupting_is_said_and_ends_with_130(workspace: Path) -> None:
 
 def test_the_error_of_a_broken_call_is_json_even_without_a_command(run: Run) -> None:
     assert json.loads(run("--json", "nonsense").err)["error"]["code"] == "usage"
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_streams_that_are_closed_beforehand_change_nothing_else(workspace: Path, closed: str) -> None:
+    for words, code in (("fact list", 0), ("nonsense", 2), ("fact propose a.b --file -", 2 if "<" in closed else 0)):
+        line = f'"{sys.executable}" -m workbench {words} {closed}'
+        done = subprocess.run(["sh", "-c", line], input="x", capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == code
+        assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_a_full_disk_beneath_standard_output_is_said(workspace: Path) -> None:
+    with open("/dev/full", "wb") as full:
+        words = [*WORKBENCH, "schema", "print"]
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert "No space left" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -110,14 +110,7 @@ def test_hostile_facts_and_tasks_through_every_list(run: Run, workspace: Path, t
     contract.write_text(json.dumps({"title": text, "objective": text, "targets": ["src"], "acceptance": [text]}))
     run("task", "new", "--file", str(contract))
     run("--as", "agent:pi", "fact", "propose", "a.b", "other", "--quote", text.replace("\x00", ""))
-    for argv in (
-        ["fact", "list"],
-        ["fact", "history", "a.b"],
-        ["task", "list"],
-        ["task", "show", "@"],
-        ["log"],
-        ["status"],
-    ):
-        people, script = run(*argv), run(*argv, "--json")
-        assert people.code == script.code == (3 if "\x00" in text and "history" in argv and not people.out else 0)
+    for words in ("fact list", "fact history a.b", "task list", "task show @", "log", "status"):
+        people, script = run(*words.split()), run(*words.split(), "--json")
+        assert people.code == script.code == 0
         assert controls(people.out + people.err + script.out) == set()

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,9 +125,8 @@ def test_blue_green_blue_is_a_chain_of_three(run: Run, workspace: Path) -> None:
     offered = run("fact", "propose", "ui.color", "green", "--json", "--as", "agent:pi").json
     assert (offered["outcome"], offered["would_supersede"]["value"]) == ("proposed", "blue")
     old = offered["would_supersede"]
-    settled = run(
-        "fact", "confirm", offered["fact"]["id"], "--yes", "--expect", f"{old['id']}@{old['version']}", "--json"
-    )
+    seen = f"{old['id']}@{old['version']}"
+    settled = run("fact", "confirm", offered["fact"]["id"], "--yes", "--expect", seen, "--json")
     assert settled.json["fact"]["supersedes"] == [old["id"]]
     # A person who enters it, and has decided already, settles at once.
     back = run("fact", "propose", "ui.color", "blue", "--yes", "--json").json
@@ -236,24 +231,23 @@ def test_read_commands_write_nothing(run: Run, task: str, workspace: Path) -> No
         return {str(p.relative_to(workspace)): p.read_bytes() for p in workspace.rglob("*") if p.is_file()}
 
     before = state()
-    for argv in (
-        ["status"], ["task", "list"], ["task", "show", "@"], ["attempt", "list"], ["fact", "list"], ["history", "show", "@"],
-        ["history", "suggest", "@"], ["compile", "@", "--to", "codex"], ["handoff", "list"], ["log"], ["trust", "list"],
-        ["session", "list"], ["agents"],
+    for words in (
+        "status", "task list", "task show @", "attempt list", "fact list", "history show @", "history suggest @",
+        "compile @ --to codex", "handoff list", "log", "trust list", "session list", "agents",
     ):  # fmt: skip
-        assert run(*argv).code == 0
+        assert run(*words.split()).code == 0
     assert state() == before
 
 
 def test_compiling_is_reproducible_and_blocks_when_it_must(run: Run, task: str) -> None:
-    argv = ["compile", "@", "--to", "codex", "--now", "2026-03-01T12:00:00Z"]
+    argv = ["compile", "@", "--to", "codex", "--now", "2026-03-01T12:00:00Z", "--budget", "2000"]
     one, two = run(*argv, "--json"), run("--json", *argv)
     assert one.out == two.out
     document = one.json
     assert document["status"] == "ok"
-    assert document["tokens"] <= document["budget"]["given"]
+    assert document["tokens"] <= document["budget"]["given"] == 2000
     assert run(*argv, "--prompt-only").out == document["prompt"]
-    small = run(*argv, "--budget", "10", "--json")
+    small = run(*argv[:-1], "10", "--json")
     assert (small.code, small.err) == (5, "")
     assert small.json["code"] == "task_context_overflow"
     assert run("compile", "@", "--to", "nobody", "--json").error["code"] == "usage"
@@ -337,76 +331,3 @@ def test_every_record_has_a_schema(run: Run) -> None:
     assert {"task", "fact", "evidence", "package"} <= set(every)
     assert run("schema", "print", "fact").json == run("schema", "print", "fact", "--json").json == every["fact"]
     assert run("schema", "print", "nothing").code == 3
-
-
-class Person:
-    """A call on a terminal of its own, with somebody who types."""
-
-    def __init__(self, *argv: str, folder: Path, env: dict[str, str], through: Path | None = None) -> None:
-        words = [str(through)] if through else []
-        self.pid, self.terminal = pty.fork()
-        if self.pid == 0:
-            os.chdir(folder)
-            os.execvpe((words or [sys.executable])[0], [*words, sys.executable, "-m", "workbench", *argv], env)
-        self.seen = b""
-
-    def type(self, text: str, after: str) -> None:
-        """Type ``text`` once ``after`` stands on the screen."""
-        self._read(lambda: after.encode() in self.seen)
-        os.write(self.terminal, text.encode())
-
-    def wait(self) -> int:
-        """The exit code, once all is read."""
-        self._read(lambda: False)
-        os.close(self.terminal)
-        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-
-    def _read(self, enough: Any) -> None:
-        end = time.monotonic() + 60
-        while not enough() and time.monotonic() < end:
-            try:
-                more = os.read(self.terminal, 4096)
-            except OSError:
-                return
-            if not more:
-                return
-            self.seen += more
-
-
-@pytest.fixture
-def shell(workspace: Path) -> dict[str, str]:
-    """The environment of a person's terminal: nobody vouches for it."""
-    env = {k: v for k, v in os.environ.items() if k != "WORKBENCH_HUMAN_SHELL"}
-    return {**env, "PYTHONPATH": str(Path(__file__).parents[2]), "NO_COLOR": "1"}
-
-
-def test_on_a_terminal_the_person_is_asked(run: Run, workspace: Path, shell: dict[str, str]) -> None:
-    run("fact", "propose", "ui.color", "blue")
-    green = run("--as", "agent:pi", "fact", "propose", "ui.color", "green", "--json").json["fact"]["id"]
-    # The suite may itself run inside an agent's shell, where nobody could be asked.
-    env = {**shell, "WORKBENCH_HUMAN_SHELL": "1"}
-    for typed, code, lifecycle in (("n\n", 5, "proposed"), ("y\n", 0, "active")):
-        person = Person("fact", "confirm", green, folder=workspace.parent, env=env)
-        person.type(typed, "Go on?")
-        assert person.wait() == code
-        assert b"blue" in person.seen
-        assert run("fact", "show", green, "--json").json["fact"]["lifecycle"] == lifecycle
-    entered = Person("fact", "propose", "ui.color", "red", folder=workspace.parent, env=env)
-    entered.type("n\n", "Go on?")
-    assert entered.wait() == 0
-    assert b"stays proposed" in entered.seen
-
-
-def test_an_agent_in_a_pseudo_terminal_is_no_person(
-    run: Run, workspace: Path, shell: dict[str, str], tmp_path: Path
-) -> None:
-    run("fact", "propose", "ui.color", "blue")
-    green = run("--as", "agent:pi", "fact", "propose", "ui.color", "green", "--json").json["fact"]["id"]
-    agent = tmp_path / "claude"
-    agent.write_text('#!/bin/sh\n"$@"\nexit $?\n')
-    agent.chmod(0o755)
-    for more in ([], ["--as", "human", "--yes"]):
-        call = Person("fact", "confirm", green, *more, folder=workspace.parent, env=shell, through=agent)
-        assert call.wait() == 5
-        assert b"person" in call.seen
-    assert run("fact", "show", green, "--json").json["fact"]["lifecycle"] == "proposed"

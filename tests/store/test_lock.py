@@ -34,6 +34,18 @@ for _ in range(4):
 sys.exit(sum(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children))
 """
 
+PAIRS = """
+import sys
+from pathlib import Path
+from workbench.store import Workspace, find_existing
+
+workspace = Workspace.open(find_existing(Path(sys.argv[1])))
+for number in range(1, 60):
+    with workspace.transaction("agent:x", "both", timeout=60) as tx:
+        for name in sys.argv[2:]:
+            tx.put(tx.get("facts", name).with_(value=number))
+"""
+
 
 def test_a_timeout_names_the_holder(workspace: Workspace) -> None:
     with WriterLock(Tree(workspace.root)):
@@ -98,6 +110,21 @@ def test_four_processes_lose_no_update(workspace: Workspace) -> None:
     changes = list(workspace.changes())
     assert len(changes) == 101
     assert [c.after for c in changes] == [*(c.id for c in changes[1:]), None]
+
+
+def test_a_reader_never_sees_half_a_command(workspace: Workspace) -> None:
+    pair = put(workspace, make_fact("one", 0), make_fact("two", 0))
+    names = [fact.id for fact in pair]
+    writer = subprocess.Popen([sys.executable, "-c", PAIRS, str(workspace.root.parent), *names])
+    seen = set()
+    while writer.poll() is None:
+        facts = workspace.load().facts
+        values = {facts[name].value for name in names}
+        assert len(values) == 1
+        seen |= values
+    assert writer.returncode == 0
+    assert workspace.load().facts[names[0]].value == 59
+    assert seen
 
 
 def test_a_transaction_inside_a_transaction_is_a_mistake(workspace: Workspace) -> None:

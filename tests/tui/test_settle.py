@@ -36,7 +36,7 @@ async def test_edit_and_confirm(opened, desk):
         await until(pilot, lambda: isinstance(app.screen, SettleScreen))
         await pilot.press("e")
         await sees(pilot, "This value is confirmed")
-        await pilot.press(*" A4", "enter")
+        await pilot.press("space", "A", "4", "enter")
         await until(pilot, lambda: ("confirm", "f0portrait", "f0landscap@1", "portrait A4") in desk.done)
 
 

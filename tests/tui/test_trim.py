@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.tui import data
 from tests.tui.seeing import says, sees, text_of, until
 from workbench.tui.screens.trim import TrimScreen
@@ -18,13 +20,11 @@ async def test_marking_a_call_marks_its_result_and_shows_the_saving(opened, desk
         await sees(pilot, "2 messages marked")
         assert app.main.history.list.marks == refs("m0017", "m0018")
         assert "2,122 → 270 tokens" in text_of(app)
-        assert "the running agent's context does not change" in text_of(app)
+        assert "in the next package; the running agent's" in text_of(app)
 
 
 async def test_a_range_leaves_guidelines_out(opened, desk):
     rows = desk.shown.history.messages
-    from dataclasses import replace
-
     ruled = (replace(rows[0], fate=replace(rows[0].fate, memory="guideline")), *rows[1:])
     desk.change(history=replace(desk.shown.history, messages=ruled))
     async with opened(desk) as (app, pilot):
@@ -63,10 +63,9 @@ async def test_a_sentence_of_ones_own_takes_the_place(opened, desk):
         app.main.history.reveal(f"{data.SESSION}#m0003")
         await pilot.press("t")
         await until(pilot, lambda: isinstance(app.screen, TrimScreen))
+        await sees(pilot, "no fact, note or item cites it")
         await pilot.press("m", *"short", "enter")
-        await sees(pilot, "unless you type yes")
-        await pilot.press(*"yes", "enter")
-        await until(pilot, lambda: bool(desk.done) and desk.done[-1] == ("summarise", ("m0003",), "short", True))
+        await until(pilot, lambda: bool(desk.done) and desk.done[-1] == ("summarise", ("m0003",), "short", False))
 
 
 async def test_escape_cuts_nothing(opened, desk):

@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from workbench.cli.globals import Globals
 from workbench.cli.output import Answer, Block, Line, Output
@@ -33,7 +33,12 @@ class Call:
     @property
     def tty(self) -> bool:
         """Whether there is a terminal to ask on."""
-        return sys.stdin.isatty() and (sys.stderr.isatty() or sys.stdout.isatty())
+        return _is_terminal(sys.stdin) and (_is_terminal(sys.stderr) or _is_terminal(sys.stdout))
+
+    @property
+    def screen(self) -> bool:
+        """Whether there is a terminal to open the app on."""
+        return _is_terminal(sys.stdin) and _is_terminal(sys.stdout)
 
     def context(self, *, start: Path | None = None, read_only: bool = False, app: bool = False) -> Context:
         """The workspace and who acts in it; what is wrong in the configuration is said once."""
@@ -88,7 +93,7 @@ class Call:
             UsageError: No such file, not UTF-8, or too large.
         """
         try:
-            data = sys.stdin.buffer.read(TEXT_LIMIT + 1) if name == "-" else self._file(name)
+            data = self._standard_input() if name == "-" else self._file(name)
         except OSError as problem:
             raise UsageError(f"{name}: {problem.strerror}") from None
         if len(data) > TEXT_LIMIT:
@@ -116,10 +121,21 @@ class Call:
         except (RecursionError, ValueError):
             raise UsageError(f"{name}: nested too deeply, or a number too long", file=name) from None
 
+    @staticmethod
+    def _standard_input() -> bytes:
+        if sys.stdin is None:
+            raise UsageError("standard input is closed", "name a file in place of -")
+        return sys.stdin.buffer.read(TEXT_LIMIT + 1)
+
     def _file(self, name: str) -> bytes:
         path = self.cwd / Path(name).expanduser()
         with open(path, "rb") as file:
             return file.read(TEXT_LIMIT + 1)
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    """A stream that was closed before the start is None."""
+    return stream is not None and stream.isatty()
 
 
 def _no_twins(pairs: list[tuple[str, Any]], name: str) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def _carry_out(run: str, parser: object, left: list[str], options: Globals, out:
         args = parser.parse_intermixed_args(left)
     else:
         args = argparse.Namespace(words=left)
-    call = Call(args=args, options=options, out=out, env=env)
+    call = Call(args=args, options=options, out=out, env=env, cwd=_current_folder())
     answer = getattr(importlib.import_module(f"workbench.cli.commands.{module}"), function)(call)
     if isinstance(answer, Answer):
         out.answer(answer)
@@ -145,7 +145,7 @@ def _pipe_closed() -> int:
     return PIPE_CLOSED
 
 
-def current_folder() -> Path:
+def _current_folder() -> Path:
     """The folder we stand in.
 
     Raises:

@@ -27,7 +27,11 @@ def lines_that_matter(text: str, lines: int, width: int) -> str:
     rows = [row for row in clean(text).split("\n") if row.strip()]
     telling = [n for n, row in enumerate(rows) if _MATTERS.search(row)]
     chosen = telling[-lines:] if telling else list(range(len(rows)))[-lines:]
-    return "\n".join(row if len(row := rows[n].strip()) <= width else row[: width - 1] + "…" for n in chosen)
+    return "\n".join(_clipped(rows[number].strip(), width) for number in chosen)
+
+
+def _clipped(row: str, width: int) -> str:
+    return row if len(row) <= width else row[: width - 1] + "…"
 
 
 class EvidenceShaper:

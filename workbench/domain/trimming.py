@@ -117,6 +117,7 @@ def guard(
     cited: Collection[str],
     *,
     window: int | None = None,
+    newest_session: bool = True,
 ) -> tuple[GuardFinding, ...]:
     """What stands against cutting ``marked`` (``trimming.md``, The guard).
 
@@ -127,6 +128,8 @@ def guard(
         cited: Ids of messages that a fact, note, evidence or item cites as its source.
         window: The executor's context window in tokens, where known: up to 8,000 the newest three
             turns are kept, else four.
+        newest_session: Whether the task's history ends with these messages; in a session that
+            another one followed no turn counts as new.
 
     Returns:
         Findings in message order. ``always`` cannot be overridden by anybody; ``unless_yes`` is
@@ -144,11 +147,11 @@ def guard(
             findings.append(GuardFinding(message.id, "guideline", "always", "a guideline is never trimmed"))
         elif fate.pinned:
             findings.append(GuardFinding(message.id, "pinned", "unless_yes", "pinned"))
-        elif own and message.id == own[-1]:
+        elif newest_session and own and message.id == own[-1]:
             findings.append(GuardFinding(message.id, "own_words", "unless_yes", "the person's last message"))
         elif message.origin == "human" and message.kind == "message":
             findings.append(GuardFinding(message.id, "own_words", "unless_yes", "the person's own words"))
-        elif message.turn > last_turn - newest and message.turn > 0:
+        elif newest_session and message.turn > last_turn - newest and message.turn > 0:
             findings.append(GuardFinding(message.id, "newest_turns", "unless_yes", f"one of the newest {newest} turns"))
         elif message.origin in ("agent", "subagent") and message.kind == "message" and message.id not in cited:
             findings.append(

@@ -28,7 +28,7 @@ from workbench.tokens import counter
 
 TOKENIZER = "o200k"
 """What the history's figures are counted in."""
-IN_WHAT = "in what packages carry of this history; the running agent's own context does not change"
+IN_WHAT = "what packages carry of this history; the running agent's own context does not change"
 REFERENCE_TOKENS = 24
 """About what the line costs that stands for an externalised message."""
 _PLACEHOLDER = "a digest: its first line, its last line, and the lines that name an error"
@@ -138,23 +138,54 @@ def _index(order: list[Message], word: str) -> int:
     return found[0]
 
 
-def suggest(history: HistoryView) -> frozenset[str]:
-    """Messages that may go: used-up tool traffic of older turns that nothing keeps, calls with their results.
+def suggest(ctx: Context, history: HistoryView) -> frozenset[str]:
+    """Messages that may go: used-up tool traffic that nothing keeps, calls with their results.
 
     The three questions of ``trimming.md``, as far as records answer them: not needed by the newest
     turns, not pinned, working memory, and fetchable again from the session file.
     """
-    last = max((row.message.turn for row in history.messages), default=0)
-    chosen = {
+    used_up = {
         row.message.ref
         for row in history.messages
         if row.fate.disposition == "kept"
         and row.fate.memory == "working"
-        and not row.fate.pinned
         and row.message.kind in ("tool_call", "tool_result", "thinking", "notice", "attachment")
-        and row.message.turn <= last - 4
     }
+    guarded = {f"{name}#{f.message}" for name, f in _guarded(ctx, history, used_up, ()) if f.stops != "warns"}
+    chosen: set[str] = set()
+    for own in _by_session(history).values():
+        messages = [row.message for row in own]
+        kept = with_partners(messages, {m.id for m in messages if m.ref in guarded})
+        chosen |= {m.ref for m in messages if m.ref in used_up and m.id not in kept}
     return frozenset(chosen)
+
+
+def _by_session(history: HistoryView) -> dict[str, list[MessageView]]:
+    sessions: dict[str, list[MessageView]] = {}
+    for row in history.messages:
+        sessions.setdefault(row.message.session, []).append(row)
+    return sessions
+
+
+def _guarded(
+    ctx: Context, history: HistoryView, marked: Collection[str], cited: Collection[str]
+) -> list[tuple[str, GuardFinding]]:
+    """What the guard says of a cut, session by session; only the last session has newest turns."""
+    found: list[tuple[str, GuardFinding]] = []
+    sessions = _by_session(history)
+    for name, own in sessions.items():
+        messages = [row.message for row in own]
+        program = ctx.programs.get(name.partition(":")[0])
+        findings = guard(
+            messages,
+            {row.message.id: row.fate for row in own},
+            with_partners(messages, {m.id for m in messages if m.ref in marked}),
+            {m.id for m in messages if m.ref in cited},
+            window=program.window if program else None,
+            newest_session=name == list(sessions)[-1],
+        )
+        found += [(name, finding) for finding in findings]
+    return found
 
 
 @dataclass(frozen=True)
@@ -207,22 +238,11 @@ def plan_over(
     """The plan of a cut over a history that is read already; ``marked`` holds ``SESSION#ID``."""
     rows = history.messages
     touched: set[str] = set()
-    findings: list[GuardFinding] = []
-    cited = cited_messages(records, task)
-    for name in dict.fromkeys(row.message.session for row in rows):
-        own = [row for row in rows if row.message.session == name]
+    for own in _by_session(history).values():
         messages = [row.message for row in own]
         chosen = with_partners(messages, {m.id for m in messages if m.ref in marked})
         touched |= {m.ref for m in messages if m.id in chosen}
-        saved = {m.id for m in messages if m.ref in cited}
-        program = ctx.programs.get(name.partition(":")[0])
-        findings += guard(
-            messages,
-            {row.message.id: row.fate for row in own},
-            chosen,
-            saved,
-            window=program.window if program else None,
-        )
+    findings = [finding for _, finding in _guarded(ctx, history, marked, cited_messages(records, task))]
     cut = tuple(row for row in rows if row.message.ref in touched)
     trial = Trim(id="", act=act, messages=(), by="", at="", text=text or _PLACEHOLDER)
     after = (

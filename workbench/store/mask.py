@@ -34,6 +34,11 @@ def _form(kind: str, needles: str, pattern: str, *, free: bool = False) -> _Rule
 
 
 _ARMOUR = r"-----BEGIN (?P<label>[A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?)-----[\s\S]*?(?:-----END (?P=label)-----|\Z)"
+# A long name in kebab case begins so too, but has no run of 16 letters and digits.
+_OPENAI = (
+    r"sk-(?=[A-Za-z0-9_\-]{0,200}[A-Za-z0-9_]{16})(?=[A-Za-z_\-]{0,200}[0-9])"
+    rf"(?:[A-Za-z0-9]+-){{0,3}}[A-Za-z0-9_\-]{{20,255}}{_END}"
+)
 _FORMS = (
     _form("private-key", "-----BEGIN", _ARMOUR, free=True),
     _form("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", rf"gh[pousr]_[{_LETTERS}]{{30,255}}{_END}"),
@@ -42,11 +47,7 @@ _FORMS = (
     _form("anthropic-key", "sk-ant-", rf"sk-ant-[A-Za-z0-9_\-]{{20,255}}{_END}"),
     _form("stripe-key", "sk_ rk_ pk_", rf"[srp]k_(?:live|test)_[{_LETTERS}]{{16,255}}{_END}"),
     _form("webhook-secret", "whsec_", rf"whsec_[{_LETTERS}+/=]{{24,255}}{_END}"),
-    _form(
-        "api-key",
-        "sk-",
-        rf"sk-(?=[A-Za-z0-9_\-]*[A-Za-z0-9_]{{16}})(?=[A-Za-z_\-]*[0-9])(?:[A-Za-z0-9]+-){{0,3}}[A-Za-z0-9_\-]{{20,255}}{_END}",
-    ),
+    _form("api-key", "sk-", _OPENAI),
     _form("slack-token", "xox", rf"xox[abeoprs]-[A-Za-z0-9-]{{10,255}}{_END}"),
     _form("slack-token", "xapp-", rf"xapp-[0-9]-[A-Za-z0-9-]{{10,255}}{_END}"),
     _form(

@@ -28,13 +28,12 @@ from workbench.tui import themes
 from workbench.tui.desk import Desk
 from workbench.tui.flows import hand, other, settle, trim
 from workbench.tui.keys import shown_keys, unknown_ids
-from workbench.tui.messages import ReadFailed, ViewRead, WatchState
+from workbench.tui.messages import Act, BodyWanted, ReadFailed, ViewRead, WatchState
 from workbench.tui.palette import WorkbenchCommands
 from workbench.tui.screens.ask import Confirm
 from workbench.tui.screens.follow import FollowScreen
 from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.main import MainScreen
-from workbench.tui.screens.wanted import Act, BodyWanted
 from workbench.tui.settings import Settings
 from workbench.tui.terminal import Manners, set_mouse
 from workbench.tui.watch import hints

@@ -1,9 +1,10 @@
-"""Typed messages from the workers to the app. Workers post these and touch no widget."""
+"""Typed messages: from workers, which touch no widget, and from screens, which touch no file, to the app."""
 
 from __future__ import annotations
 
 from textual.message import Message
 
+from workbench.domain.message import Message as SessionMessage
 from workbench.errors import WorkbenchError
 from workbench.services.view import View
 
@@ -35,3 +36,25 @@ class WatchState(Message):
         super().__init__()
         self.watching = watching
         self.why = why
+
+
+class Act(Message):
+    """The person wants something done."""
+
+    def __init__(self, what: str, subject: str = "", refs: frozenset[str] = frozenset()) -> None:
+        super().__init__()
+        self.what = what
+        self.subject = subject
+        self.refs = refs
+
+
+class BodyWanted(Message):
+    """The whole text of a message is to be read."""
+
+    def __init__(self, message: SessionMessage) -> None:
+        super().__init__()
+        self.message = message
+
+    def can_replace(self, message: Message) -> bool:
+        """Only the last one asked for counts."""
+        return isinstance(message, BodyWanted)

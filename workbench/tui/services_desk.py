@@ -122,7 +122,7 @@ class ServicesDesk:
 
     def suggest(self, task: str) -> frozenset[str]:
         """Messages that may go by the rules."""
-        return history.suggest(history.show(self.ctx, self._task(task)))
+        return history.suggest(self.ctx, history.show(self.ctx, self._task(task)))
 
     def plan_cut(self, task: str, ids: Collection[str], act: CutAct, text: str = "") -> Cut:
         """What a cut would do."""

@@ -73,6 +73,20 @@ VARIABLES: Mapping[str, str] = {
 """Every variable that a theme may set, with the value used where it does not."""
 
 
+_ANSI: Mapping[str, str] = {
+    "ansi-background": "ansi_default",
+    "ansi-foreground": "ansi_default",
+    "border-blurred": "ansi_bright_black",
+    "block-cursor-foreground": "ansi_black",
+    "block-cursor-background": "ansi_white",
+    "input-cursor-background": "ansi_white",
+    "input-cursor-foreground": "ansi_black",
+    "input-selection-background": "ansi_blue",
+    "input-selection-foreground": "ansi_white",
+}
+"""What the toolkit's own widgets ask of a theme that keeps to the terminal's colours."""
+
+
 @dataclass(frozen=True)
 class BadTheme:
     """Why a theme file was left out, in one sentence that names line and key where they are known."""
@@ -129,7 +143,7 @@ def _theme(path: Path, document: Mapping[str, Any]) -> Theme:
         name=document.get("name", path.stem),
         dark=document.get("dark", True),
         ansi=document.get("ansi", False),
-        variables={**VARIABLES, **document.get("variables", {})},
+        variables={**(_ANSI if document.get("ansi") else {}), **VARIABLES, **document.get("variables", {})},
         **colours,
         **extra,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 from workbench.cli.call import Call
@@ -46,7 +45,7 @@ def open_app(call: Call, folder: Path, *, read_only: bool = False) -> int:
         context = call.context(start=folder, read_only=read_only, app=True)
     except NotFoundError as problem:
         raise NotFoundError(problem.message, _BEGIN) from None
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not call.screen:
         raise UsageError("the app needs a terminal", "for scripts: workbench status --json")
     from workbench.tui.app import run_app
 

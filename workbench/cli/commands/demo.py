@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 from workbench.cli.call import Call
@@ -39,7 +38,7 @@ def demo(call: Call) -> Answer | int:
         raise NotBuiltError("workbench demo --live is not built yet", "workbench demo opens the sample as it stands")
     target = Path(call.args.dir).expanduser() if call.args.dir else None
     folder = copy_demo(call.args.name, target, call.env, call.options.now)
-    if not call.args.no_open and not call.options.json and sys.stdin.isatty() and sys.stdout.isatty():
+    if not call.args.no_open and not call.options.json and call.screen:
         from workbench.cli.commands.app import open_app
 
         call.out.note(f"demo copied to {folder}")

@@ -93,7 +93,7 @@ def suggest(call: Call) -> Answer:
 
     context = call.context(read_only=True)
     found = history.show(context, tasks.resolve(context, call.args.task))
-    names = history.suggest(found)
+    names = history.suggest(context, found)
     rows = [row for row in found.messages if row.message.ref in names]
     tokens = sum(row.tokens for row in rows)
     document = {
@@ -141,7 +141,7 @@ def _carry_out(call: Call, act: Any, text: str = "") -> Answer:
 def _plan_lines(plan: CutPlan) -> list[Any]:
     lines: list[Any] = [
         f"{plan.act}: {len(plan.messages)} messages; {plan.tokens_before:,} tokens before, {plan.tokens_after:,} after",
-        f"  {plan.in_what}",
+        f"  in {plan.in_what}",
     ]
     lines += [[Span(f"  {finding.rule}  ", "warn"), finding.message, f": {finding.text}"] for finding in plan.findings]
     return lines

@@ -21,7 +21,7 @@ class AskText(Modal[str]):
     def content(self) -> ComposeResult:
         """What it is about, and the line."""
         yield Static(self._about, markup=False)
-        yield Input(self._value, placeholder=self._hint, compact=True, classes="gap")
+        yield Input(self._value, placeholder=self._hint, compact=True, select_on_focus=False, classes="gap")
 
     def on_mount(self) -> None:
         """The title is the question."""

@@ -14,8 +14,8 @@ from textual.widgets import Static
 from workbench.services.view import PackageView, View
 from workbench.tui import paint
 from workbench.tui.desk import Handed
+from workbench.tui.messages import Act
 from workbench.tui.screens.modal import Modal
-from workbench.tui.screens.wanted import Act
 from workbench.tui.widgets.key_bar import BarKey
 from workbench.tui.widgets.task_pane import TaskScroll
 

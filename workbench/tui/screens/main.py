@@ -17,7 +17,7 @@ from textual.widgets import Static
 from workbench.domain.fact import value_text
 from workbench.services.view import View
 from workbench.tui.keys import BY_ID, FOOTERS, SPARE, bindings
-from workbench.tui.screens.wanted import Act, BodyWanted
+from workbench.tui.messages import Act
 from workbench.tui.widgets.facts_pane import FactList, FactsPane
 from workbench.tui.widgets.history_list import HistoryList
 from workbench.tui.widgets.history_pane import HistoryPane
@@ -219,12 +219,6 @@ class MainScreen(Screen[None]):
         getattr(self.pane.home, f"action_{action}")()
 
     # What lists say.
-
-    @on(HistoryList.Moved)
-    def _history_moved(self) -> None:
-        row = self.history.list.current
-        if row is not None and row.message.clipped:
-            self.post_message(BodyWanted(row.message))
 
     @on(HistoryList.Marked)
     def _marked(self, event: HistoryList.Marked) -> None:

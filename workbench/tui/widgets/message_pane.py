@@ -12,6 +12,7 @@ from textual.widgets import Static
 from workbench.domain.message import Message
 from workbench.services.view import MessageView
 from workbench.tui import paint
+from workbench.tui.messages import BodyWanted
 from workbench.tui.widgets.task_pane import TaskScroll
 
 LINES = 1500
@@ -34,6 +35,7 @@ class MessagePane(TaskScroll):
     def on_mount(self) -> None:
         """A title before there is a message."""
         self.border_title = self._title(self.row)
+        self._want_body()
 
     def show(self, row: MessageView | None, full: str | None = None) -> None:
         """Show a message, with its whole text where that is known."""
@@ -45,6 +47,12 @@ class MessagePane(TaskScroll):
         self.query_one(Static).update(paint.stack(self._rows(row)) if row else Content(""))
         if other:
             self.scroll_home(animate=False)
+            self._want_body()
+
+    def _want_body(self) -> None:
+        """Ask for the rest of a message of which memory holds only the beginning."""
+        if self.row is not None and self.row.message.clipped and self._full is None:
+            self.post_message(BodyWanted(self.row.message))
 
     def _title(self, row: MessageView | None) -> Content:
         if row is None:
