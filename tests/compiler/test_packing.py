@@ -10,6 +10,7 @@ from tests.compiler.make import at, fact, item, material, message, ran, request,
 from tests.compiler.reading import sections
 from workbench.compiler import Blocked, Compilation, Compiled, EvidenceItem, Material, Row, Target, compile_package
 from workbench.domain.contract import AcceptanceItem, Contract
+from workbench.domain.evidence import Evidence
 from workbench.domain.note import Guideline
 from workbench.errors import UsageError
 from workbench.tokens import counter
@@ -185,8 +186,6 @@ def test_acceptance_that_has_passed_is_not_among_the_unmet() -> None:
     contract = Contract(
         acceptance=(AcceptanceItem(id="a1", text="signed off"), AcceptanceItem(id="a2", text="printed"))
     )
-    from workbench.domain.evidence import Evidence
-
     seen = EvidenceItem(Evidence(id="e1", kind="confirmation", task="task000001", item="a1", at=at(3)), True)
     found = sections(compiled(material(task=task(contract), evidence=(seen,)), 3000).prompt)
     assert "- signed off [a1]; shown by a person's confirmation; passed so far" in found["done_when"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -185,8 +186,6 @@ def test_short_headings_and_instruction_count_at_most_forty_tokens(name: str, to
 
 
 def test_both_languages_have_the_same_words_with_the_same_blanks() -> None:
-    import re
-
     assert ENGLISH.keys() == CHINESE.keys()
     for name in ENGLISH:
         assert set(re.findall(r"{\w+}", ENGLISH[name])) == set(re.findall(r"{\w+}", CHINESE[name])), name

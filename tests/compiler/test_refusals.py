@@ -26,7 +26,7 @@ from workbench.compiler import Compilation, Compiled, EvidenceItem, Material, Ro
 from workbench.domain.artifact import Artifact, ArtifactVersion, Binding
 from workbench.domain.contract import Contract, InputSpec
 from workbench.domain.evidence import Evidence
-from workbench.domain.fact import Source
+from workbench.domain.fact import Act, Fact, Source
 from workbench.domain.message import Message
 from workbench.domain.note import Guideline, Note
 from workbench.domain.trimming import Fate, Trim
@@ -104,10 +104,8 @@ def test_a_rule_that_only_a_tool_set_up() -> None:
     assert row(material(facts=[planted]), "f1").included, "a person accepted it"
 
 
-def replace_acts(one: object, by: str) -> object:
-    from workbench.domain.fact import Act
-
-    return one.with_(acts=(Act(act="accepted", by=by, at=at(1)),))  # type: ignore[attr-defined]
+def replace_acts(one: Fact, by: str) -> Fact:
+    return one.with_(acts=(Act(act="accepted", by=by, at=at(1)),))
 
 
 def test_another_tasks_failure_and_evidence() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import io
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -92,8 +92,8 @@ class Output:
     def __init__(self, *, json: bool, env: Mapping[str, str], out: TextIO | None = None, err: TextIO | None = None):
         self.json = json
         # A stream that was closed before the start is None; what is said there is lost, and nothing else.
-        self._out = out or sys.stdout or open(os.devnull, "w")
-        self._err = err or sys.stderr or open(os.devnull, "w")
+        self._out = out or sys.stdout or io.StringIO()
+        self._err = err or sys.stderr or io.StringIO()
         self._plain = bool(env.get("NO_COLOR")) or env.get("TERM") == "dumb"
 
     def answer(self, answer: Answer) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 from workbench.cli.globals import HELP
@@ -137,10 +137,10 @@ def unknown(first: str) -> UsageError:
     return UsageError(f"{first!r} is neither a command nor a folder", hint)
 
 
-def _near(word: str, known: object) -> str:
+def _near(word: str, known: Iterable[str]) -> str:
     import difflib
 
-    return next(iter(difflib.get_close_matches(word, list(known), n=1)), "")  # type: ignore[call-overload]
+    return next(iter(difflib.get_close_matches(word, list(known), n=1)), "")
 
 
 def parser_of(command: Command) -> argparse.ArgumentParser:

@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None, env: Mapping[str, str] | None = None
         out.note("interrupted")
         code = INTERRUPTED
     except WorkbenchError as problem:
-        code = _failed(problem, out, options, env)
+        code = _failed(problem, out, options)
     except Exception as problem:  # the one place where everything else becomes a line and an exit code
         code = _surprised(problem, out, options, env)
     if options.debug:
@@ -96,9 +96,9 @@ def _carry_out(run: str, parser: object, left: list[str], options: Globals, out:
     return int(answer)
 
 
-def _failed(problem: WorkbenchError, out: Output, options: Globals, env: Mapping[str, str]) -> int:
+def _failed(problem: WorkbenchError, out: Output, options: Globals) -> int:
     if options.debug:
-        _trace(env)
+        _trace()
     if out.json and problem.document is not None:
         out.document(problem.document)
     else:
@@ -107,11 +107,13 @@ def _failed(problem: WorkbenchError, out: Output, options: Globals, env: Mapping
 
 
 def _surprised(problem: Exception, out: Output, options: Globals, env: Mapping[str, str]) -> int:
-    from workbench.cli.log import record_failure
+    from workbench.cli import log as log_of
 
     if options.debug:
-        _trace(env)
-    log = record_failure(problem, env)
+        _trace()
+    log = log_of.record_failure(problem, env)
+    if not options.debug:
+        log_of.stop()
     what = f"{type(problem).__name__}: {problem}" if str(problem) else type(problem).__name__
     if isinstance(problem, OSError):
         hint = "the operating system refused it; what was there before is unchanged"
@@ -125,13 +127,14 @@ def _surprised(problem: Exception, out: Output, options: Globals, env: Mapping[s
     return 1
 
 
-def _trace(env: Mapping[str, str]) -> None:
+def _trace() -> None:
     import traceback
 
     from workbench.store.mask import mask
     from workbench.text import safe
 
-    sys.stderr.write(safe(mask(traceback.format_exc())))
+    if sys.stderr is not None:
+        sys.stderr.write(safe(mask(traceback.format_exc())))
 
 
 def _pipe_closed() -> int:

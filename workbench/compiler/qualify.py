@@ -34,13 +34,18 @@ class Judged:
     candidate: Candidate
     refusal: str | None = None
     handling: Handling = "plain"
-    unit: str = ""
-    """Candidates of one unit are taken together or not at all."""
+    together: str = ""
+    """Candidates of the same name are taken together or not at all; alone where empty."""
     touches: str | None = None
     """Id of the fact whose tier and rank it takes."""
     stale: tuple[StaleValue, ...] = ()
     """Values it states that no longer hold."""
     pinned: bool = False
+
+    @property
+    def unit(self) -> str:
+        """The name of what it is packed with."""
+        return self.together or f"{self.candidate.source_type}:{self.candidate.source_id}"
 
 
 class Qualifier:
@@ -75,10 +80,7 @@ class Qualifier:
     def one(self, candidate: Candidate) -> Judged:
         """The judgement over one candidate, duplicates not looked for."""
         rule = self._rules.get(candidate.source_type)
-        judged = rule(candidate) if rule else Judged(candidate)
-        if judged.unit:
-            return judged
-        return replace(judged, unit=f"{candidate.source_type}:{candidate.source_id}")
+        return rule(candidate) if rule else Judged(candidate)
 
     def _guideline(self, candidate: Candidate) -> Judged:
         rule = candidate.record
@@ -105,7 +107,7 @@ class Qualifier:
             return Judged(candidate, refusal.shadowed_by(shadow))
         key = f"{registry.canonical(fact.key)}@{fact.scope}"
         if standing.lifecycle in ("challenged", "contested"):
-            return Judged(candidate, None, "settle", unit=f"settle:{key}")
+            return Judged(candidate, None, "settle", together=f"settle:{key}")
         if standing.lifecycle == "proposed":
             return self._proposal(candidate, fact, key)
         due = fact.review_after
@@ -118,7 +120,7 @@ class Qualifier:
         heads = registry.heads(fact.key, fact.scope)
         for head in heads:
             if fact.id in registry.standing(head.id).by:
-                return Judged(candidate, None, "settle", unit=f"settle:{key}", touches=head.id)
+                return Judged(candidate, None, "settle", together=f"settle:{key}", touches=head.id)
         if not heads and fact.scope == self.material.task.id:
             heads = registry.heads(fact.key, WORKSPACE)
         return Judged(candidate, None, "settle", touches=heads[0].id if heads else None)

@@ -156,7 +156,7 @@ class FactShaper:
             return words["settle.challenged"].format(fact=told)
         if lifecycle == "contested":
             return words["settle.contested"].format(fact=told, when=at)
-        if judged.unit.startswith("settle:"):
+        if judged.together:
             return words["settle.challenger"].format(fact=told, when=at)
         text = words["settle.proposed"].format(fact=told, by=newest.by if newest else "?", when=at)
         touched = self.registry.facts.get(judged.touches) if judged.touches else None

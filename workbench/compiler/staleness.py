@@ -120,6 +120,8 @@ def _holds(registry: Registry, fact: Fact) -> bool:
 
 def _stale_values(registry: Registry, key: str, facts: list[Fact], holding: set[str]) -> Iterator[StaleValue]:
     current = [f for f in facts if _holds(registry, f)]
+    if len(current) == len(facts):
+        return
     current_values = {folded(value_text(f.value)) for f in current}
     names = _names(registry, key, facts)
     for fact in facts:

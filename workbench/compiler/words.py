@@ -65,7 +65,7 @@ ENGLISH: Words = {
     "state": "state{date}: {done} done ({verified} verified), {open} open",
     "state.never": "state: nothing recorded",
     "open": "open: {text}",
-    "open.qualifiers": "only: {list}",
+    "open.qualifiers": "limits: {list}",
     "open.paths": "files: {list}",
     "open.priority": "priority {number}",
     "open.unclear": "unclear, it is listed as done too: check first",

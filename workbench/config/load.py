@@ -6,11 +6,10 @@ import hashlib
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from workbench.config.dirs import user_dirs
 from workbench.config.model import REVIEW_AFTER, AgentConfig, BudgetConfig, Config, ModelConfig, WatchConfig, frozen_map
-from workbench.config.settings import Layer, check
 from workbench.domain.ids import ALPHABET, LENGTH
 from workbench.domain.note import Guideline, Role
 from workbench.errors import DamagedError, StorageError, UsageError, WorkbenchError
@@ -19,6 +18,13 @@ USER_FILE = "config.toml"
 WORKSPACE_FILE = "workspace.toml"
 SIZE_LIMIT = 1 << 20
 """Bytes; a larger configuration file is a mistake."""
+
+
+class Layer(NamedTuple):
+    """The values of one source, checked."""
+
+    origin: str
+    values: Mapping[str, Any]
 
 
 def load_config(workspace_root: Path | None, env: Mapping[str, str]) -> Config:
@@ -65,6 +71,9 @@ def _layer(path: Path, workspace: bool, warnings: list[str]) -> Layer:
     kind: type[WorkbenchError] = DamagedError if workspace else UsageError
     if len(data) > SIZE_LIMIT:
         raise kind(f"{path} is larger than {SIZE_LIMIT} bytes", "a configuration file is a few lines long")
+    # Most people have no configuration: its table of keys is read only where there is something to check.
+    from workbench.config.settings import check
+
     text, document = _parse(path, data, kind)
     found = check(document, text, path, workspace=workspace)
     warnings.extend(found.warnings)

@@ -25,14 +25,6 @@ class Setting:
     """Ignored, with a warning, in a workspace's file: it would run or read something."""
 
 
-@dataclass(frozen=True)
-class Layer:
-    """The values of one source, checked."""
-
-    origin: str
-    values: Mapping[str, Any]
-
-
 @dataclass
 class Checked:
     """The part of a document that fits, and what did not."""

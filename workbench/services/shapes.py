@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from workbench.domain.change import Change
-from workbench.domain.fact import Arrival
-from workbench.domain.package import Difference
-from workbench.domain.task import Attempt, Task
-from workbench.services.history import CutPlan
-from workbench.services.view import FactView, HistoryView, MessageView, PackageView
-from workbench.sessions import FoundSession
-from workbench.store.records import Damage
+if TYPE_CHECKING:
+    # Names for annotations only: a command that prints a fact need not load readers and launches.
+    from workbench.domain.change import Change
+    from workbench.domain.fact import Arrival
+    from workbench.domain.package import Difference
+    from workbench.domain.task import Attempt, Task
+    from workbench.services.history import CutPlan
+    from workbench.services.view import FactView, HistoryView, MessageView, PackageView
+    from workbench.sessions import FoundSession
+    from workbench.store.records import Damage
 
 
 def builtins(record: Any) -> Any:

@@ -11,8 +11,8 @@ from workbench.domain.message import Message
 from workbench.errors import StorageError
 from workbench.sessions.model import Format, Reader, Refresh, SessionInfo
 
-CHUNK = 1 << 20
-"""Bytes read at a time."""
+CHUNK = 1 << 18
+"""Bytes read at a time; with much more, a chunk and its lines no longer fit the processor's cache."""
 LINE_LIMIT = 64 << 20
 """Longest line that is read; a longer one is skipped and counted."""
 _FINGERPRINT = 512

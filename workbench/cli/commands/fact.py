@@ -276,9 +276,11 @@ def alias(call: Call) -> Answer:
 
 
 def _scope(context: Context, text: str | None) -> str | None:
+    if text is None or text == "workspace":
+        return text
     from workbench.services import tasks
 
-    return text if text in (None, "workspace") else tasks.resolve(context, str(text)).id
+    return tasks.resolve(context, text).id
 
 
 def _value(value: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from workbench.sessions.claude.records import Line
 from workbench.sessions.claude.state import State
@@ -24,6 +25,7 @@ class Facts:
     """Collected record by record; the last word counts, except for the beginning."""
 
     def __init__(self) -> None:
+        self._place: tuple[Any, ...] | None = None
         self._cwds: dict[str, None] = {}
         self._branch: str | None = None
         self._version: str | None = None
@@ -42,16 +44,21 @@ class Facts:
             self._updated = at
             if self._started is None:
                 self._started = at
-        cwd = line.cwd
-        if cwd != state.cwd and type(cwd) is str:
-            state.cwd = cwd
-            self._cwds.setdefault(cwd)
-        branch = line.git_branch
-        if branch != state.branch and type(branch) is str:
-            state.branch = self._branch = branch
-        if line.version != self._version and type(line.version) is str:
+        place = (line.cwd, line.git_branch, line.version, line.session_id)
+        if place != self._place:
+            self._place = place
+            self._moved(line, state)
+
+    def _moved(self, line: Line, state: State) -> None:
+        """Something of what most records repeat is new."""
+        if type(line.cwd) is str and line.cwd != state.cwd:
+            state.cwd = line.cwd
+            self._cwds.setdefault(line.cwd)
+        if type(line.git_branch) is str and line.git_branch != state.branch:
+            state.branch = self._branch = line.git_branch
+        if type(line.version) is str:
             self._version = line.version
-        if line.session_id != self._session and type(line.session_id) is str:
+        if type(line.session_id) is str and line.session_id != self._session:
             self._named(line, state)
 
     def _named(self, line: Line, state: State) -> None:

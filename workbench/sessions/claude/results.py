@@ -84,7 +84,7 @@ def _status(
 ) -> tuple[ResultStatus, int | None, ExitFrom]:
     if block.is_error is True:
         return _error(text, twin, kind, denial)
-    if isinstance(twin, Twin):
+    if type(twin) is Twin:
         if twin.interrupted is True:
             return "interrupted", None, "none"
         if twin.background_task_id or twin.is_async is True or twin.status in _RUNNING:

@@ -296,7 +296,7 @@ class State:
         if call.call_id in self.calls:
             return
         self.calls[call.call_id] = self.node
-        early = self.early.pop(call.call_id, None)
+        early = self.early.pop(call.call_id, None) if self.early else None
         if early is None:
             self.open[call.call_id] = None
         else:

@@ -20,7 +20,7 @@ def user(state: State, line: Line, raw: bytes, start: int, end: int) -> bool:
     if type(content) is list:
         for block in content:
             if type(block) is Block and block.type == "tool_result":
-                return _results(state, line, content, raw, start, end)
+                return _results(state, line, content, block, raw, start, end)
     state.enter(line, PROMPT, start, end)
     origin = prompts.speaker(line, state.hints.main is False)
     if line.is_compact_summary is True:
@@ -71,14 +71,17 @@ def _block(state: State, origin: Origin, block: Block | object, raw: bytes, numb
     state.emit("unknown", "user", origin, raw_text(raw, "message", "content", number), hidden=True)
 
 
-def _results(state: State, line: Line, content: Sequence[object], raw: bytes, start: int, end: int) -> bool:
-    results = [block for block in content if type(block) is Block and block.type == "tool_result"]
-    first = results[0].tool_use_id
-    state.enter(line, RESULT, start, end, state.calls.get(first, ROOT) if type(first) is str else ROOT)
+def _results(
+    state: State, line: Line, content: Sequence[object], first: Block, raw: bytes, start: int, end: int
+) -> bool:
+    call_id = first.tool_use_id
+    state.enter(line, RESULT, start, end, state.calls.get(call_id, ROOT) if type(call_id) is str else ROOT)
     if len(content) == 1:
-        _result(state, results[0], line.tool_use_result, line.tool_denial_kind)
+        _result(state, first, line.tool_use_result, line.tool_denial_kind)
         return state.leave()
-    twin = line.tool_use_result if len(results) == 1 else None
+    # The structured twin says of which result it speaks only where there is no other.
+    count = sum(type(block) is Block and block.type == "tool_result" for block in content)
+    twin = line.tool_use_result if count == 1 else None
     for number, block in enumerate(content):
         if type(block) is Block and block.type == "tool_result":
             _result(state, block, twin, line.tool_denial_kind)

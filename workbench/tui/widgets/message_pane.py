@@ -52,7 +52,11 @@ class MessagePane(TaskScroll):
     def _want_body(self) -> None:
         """Ask for the rest of a message of which memory holds only the beginning."""
         if self.row is not None and self.row.message.clipped and self._full is None:
-            self.post_message(BodyWanted(self.row.message))
+            # Later, from this widget's own turn: a message made in the app's turn does not bubble up to the app.
+            self.call_later(self._ask_for, self.row.message)
+
+    def _ask_for(self, message: Message) -> None:
+        self.post_message(BodyWanted(message))
 
     def _title(self, row: MessageView | None) -> Content:
         if row is None:
