@@ -123,7 +123,7 @@ def test_damaged_files_hide_nothing_else(tmp_path: Path, repo: Path) -> None:
     folder = root / "projects" / "broken"
     folder.mkdir()
     (folder / "empty.jsonl").write_bytes(b"")
-    (folder / "garbage.jsonl").write_bytes(os.urandom(4096))
+    (folder / "garbage.jsonl").write_bytes(bytes(range(256)) * 16)
     (folder / "folder.jsonl").mkdir()
     (folder / "notes.txt").write_text("x")
     assert len(discover([repo], env(root))) == 1

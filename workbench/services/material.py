@@ -17,6 +17,7 @@ from workbench.services.context import Context
 from workbench.services.history import cited_messages, session_fates
 from workbench.services.sessions import AttachedSession, attached
 from workbench.store.git import changed_files, head
+from workbench.store.mask import mask
 from workbench.store.records import Records
 
 
@@ -104,6 +105,7 @@ def material(ctx: Context, found: Gathered, *, with_history: bool = True) -> Mat
         history=tuple(history),
         worktree=found.worktree,
         absent_sessions=tuple(s.ref.name for s in found.sessions if s.state is None),
+        mask=mask,
     )
 
 

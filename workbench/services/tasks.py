@@ -145,8 +145,8 @@ def contract_from(ctx: Context, fields: Mapping[str, Any], records: Records, bas
     document.update(fields)
     document["acceptance"] = [_acceptance(row) for row in document.get("acceptance", ())]
     document["commands"] = [_command(row) for row in document.get("commands", ())]
-    for name in ("depends_on",):
-        document[name] = [resolve(ctx, str(x), records).id for x in document.get(name, ())]
+    document["depends_on"] = [resolve(ctx, str(name), records).id for name in document.get("depends_on", ())]
+    document["inputs"] = [_input(ctx, row, records) for row in document.get("inputs", ())]
     try:
         contract = msgspec.convert(document, Contract)
     except msgspec.ValidationError as problem:
@@ -167,6 +167,13 @@ def _acceptance(row: Any) -> Any:
     if isinstance(row, str):
         return {"id": new_id(), "text": row}
     return {"id": new_id(), **row} if isinstance(row, Mapping) else row
+
+
+def _input(ctx: Context, row: Any, records: Records) -> Any:
+    """An input, with the task that gives it by id: a slug may come to mean another task."""
+    if isinstance(row, Mapping) and isinstance(row.get("from"), str):
+        return {**row, "from": resolve(ctx, row["from"], records).id}
+    return row
 
 
 def _command(row: Any) -> Any:

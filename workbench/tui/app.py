@@ -45,11 +45,11 @@ REARM = 5.0
 """Seconds until watching is tried again where it failed."""
 WARNINGS_SAID = 3
 _STYLES = (
+    "screens/modal.tcss",
     "screens/follow.tcss",
     "screens/help.tcss",
     "screens/launch.tcss",
     "screens/main.tcss",
-    "screens/modal.tcss",
     "screens/package.tcss",
     "screens/settle.tcss",
     "screens/trim.tcss",
@@ -62,7 +62,7 @@ _STYLES = (
     "widgets/tab_strip.tcss",
     "widgets/task_pane.tcss",
 )
-"""Each beside its widget or screen; read once at start."""
+"""Each beside its widget or screen, the more general first; read once at start."""
 
 
 class WorkbenchApp(App[int]):

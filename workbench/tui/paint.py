@@ -234,5 +234,5 @@ def width_of(text: str) -> int:
 
 def fit_parts(parts: Iterable[tuple[str, str]]) -> Content:
     """Short facts in one line, with dots between; each made safe."""
-    shown = [line(text, style, 80) for text, style in parts]
+    shown = [line(text, style, 160) for text, style in parts]
     return Content.styled(" · ", QUIET).join(shown)

@@ -278,10 +278,11 @@ class ServicesDesk:
         return packages.check(self.ctx, package)
 
     def offers(self, package: str) -> tuple[LaunchOffer, ...]:
-        """Ways to launch: tmux first where we are in it, else copy."""
+        """Ways to launch: tmux first where we are in it, else copy; those that cannot be taken last."""
         inside = tmux.program(self.ctx.env) is not None
         first: tuple[LaunchWay, ...] = ("tmux", "copy") if inside else ("copy", "tmux")
-        return tuple(self._offer(package, way) for way in (*first, "print", "foreground"))
+        found = [self._offer(package, way) for way in (*first, "print", "foreground")]
+        return tuple(sorted(found, key=lambda offer: bool(offer.why_not)))
 
     def _offer(self, package: str, way: LaunchWay) -> LaunchOffer:
         try:

@@ -70,7 +70,7 @@ def _content(state: State, group: Group, body: Body, raw: bytes) -> None:
     if group.carrier < 0 and group.usage is not None and len(state.messages) > before:
         group.carrier = before
         if state.messages[before].usage is None:
-            state.messages[before] = state.messages[before].with_(usage=group.usage)
+            state.replace_at(before, usage=group.usage)
 
 
 def _odd(state: State, voice: Origin, raw: bytes, number: int, turn: int | None = None) -> None:

@@ -65,6 +65,8 @@ class State:
         self.stale = False
         self.session = f"claude:{hints.session}"
         self.messages: list[Message] = []
+        self.shown = 0
+        """Messages that the reader's owner has seen: those up to the last :meth:`settle`."""
         self.changed = 0
         self.tree = Tree()
         self.groups: dict[str, Group] = {}
@@ -237,10 +239,14 @@ class State:
         self._occurrences[digest] = count
         return digest if count == 1 else f"{digest}:{count}"
 
-    def replace_at(self, place: int, **changes: Any) -> None:
-        """Change a message that is in the list already."""
-        self.messages[place] = self.messages[place].with_(**changes)
-        self.changed += 1
+    def replace_at(self, place: int, **fields: Any) -> None:
+        """Change a message that is in the list already; one that somebody may hold is replaced, never altered."""
+        if place < self.shown:
+            self.messages[place] = self.messages[place].with_(**fields)
+            self.changed += 1
+            return
+        for name, value in fields.items():
+            complete(self.messages[place], name, value)
 
     def group(self, line: Line, body: Body) -> Group:
         """The answer that an ``assistant`` record belongs to; a new one counts up the turns."""
@@ -323,6 +329,7 @@ class State:
         for node, kept in self.tree.settle():
             for place in range(self.tree.first(node), self.tree.end(node, len(self.messages))):
                 self.replace_at(place, in_context=kept)
+        self.shown = len(self.messages)
 
 
 def _count(value: Any) -> int:

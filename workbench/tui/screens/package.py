@@ -186,7 +186,8 @@ class PackageScreen(Modal[PackageAnswer]):
             (f" of {paint.count(draft.budget)} tokens ", ""),
             (bar, "$info"),
             ("░" * (12 - len(bar)), "$rule"),
-            paint.line(f"  {taken} of {len(draft.rows)} rows{window} · {draft.tokenizer}", paint.QUIET),
+            "  ",
+            paint.line(f"{taken} of {len(draft.rows)} rows{window} · {draft.tokenizer}", paint.QUIET),
             ("  packing …" if self.packing else "", "$info"),
         )
 

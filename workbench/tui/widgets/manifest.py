@@ -11,6 +11,14 @@ from workbench.tui.desk import Choice, PackageRow
 from workbench.tui.widgets.line_list import LineList
 
 TYPE, FORM, NUMBER, SCORE, WHY = 10, 9, 6, 6, 22
+_TYPES = {
+    "recent_message": "message",
+    "history_hit": "message",
+    "workspace_state": "worktree",
+    "open_item": "to do",
+    "upstream_output": "input",
+}
+"""Shorter words for some kinds of candidates."""
 
 
 class ManifestList(LineList[PackageRow]):
@@ -37,7 +45,8 @@ class ManifestList(LineList[PackageRow]):
         if width >= 110:
             tail += ["  ", paint.word(why or row.tier, WHY, "$warn" if why else paint.QUIET)]
         right = paint.join(tail)
-        kind = paint.word(row.source_type.replace("_", " "), TYPE, paint.QUIET) if width >= 50 else Content("")
+        named = _TYPES.get(row.source_type, row.source_type.replace("_", " "))
+        kind = paint.word(named, TYPE, paint.QUIET) if width >= 50 else Content("")
         left = Content.assemble((f"{box} ", style), kind, " ")
         room = max(4, width - left.cell_length - right.cell_length)
         title = paint.word(row.title, room, "" if row.included else paint.QUIET)
@@ -70,8 +79,12 @@ class ManifestList(LineList[PackageRow]):
             return Content("")
         parts = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in row.parts)
         why = (row.reason or "").replace("_", " ")
-        return Content.assemble(
-            paint.line(f"{row.tier} · score {row.score}", paint.LABEL),
-            paint.line(f" = {parts}" if parts else "", paint.QUIET),
-            paint.line(f" · left out: {why}" if why and not row.included else f" · {why}" if why else "", "$warn"),
+        left_out = "left out: " if why and not row.included else ""
+        return paint.fit_parts(
+            (
+                (row.tier, paint.LABEL),
+                (f"score {row.score}", paint.LABEL),
+                *(((parts, paint.QUIET),) if parts else ()),
+                *(((left_out + why, "$warn"),) if why else ()),
+            )
         )
