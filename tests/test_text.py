@@ -13,18 +13,41 @@ from workbench.text import clip_lines, one_line, safe
 FORBIDDEN = {chr(c) for c in (*range(0x20), 0x7F, *range(0x80, 0xA0))} - {"\n"}
 
 
-@pytest.mark.parametrize("text", [
-    "[red]x[/]", "[@click=app.bell]", "[/nope]", "[x] done", "arr[i] = b[j]", "漢字かな", "👨‍👩‍👧‍👦 family", "❄️", "é vs é",
-    "`code` **md**", "{curly} %s {{}}", "\\[escaped\\]", "نص عربي",
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[red]x[/]",
+        "[@click=app.bell]",
+        "[/nope]",
+        "[x] done",
+        "arr[i] = b[j]",
+        "漢字かな",
+        "👨‍👩‍👧‍👦 family",
+        "❄️",
+        "é vs é",
+        "`code` **md**",
+        "{curly} %s {{}}",
+        "\\[escaped\\]",
+        "نص عربي",
+    ],
+)
 def test_ordinary_text_comes_back_unchanged(text):
     assert safe(text) == text
 
 
-@pytest.mark.parametrize(("text", "shown"), [
-    ("\x1b[2J", "␛[2J"), ("a\x00b\x07", "a␀b␇"), ("rm -rf /\rls", "rm -rf /␍ls"), ("evil\b\bgood", "evil␈␈good"),
-    ("\u202eevil", "<U+202E>evil"), ("\x9b2J", "<U+009B>2J"), ("a\udcb2b", "a\ufffdb"), ("a\r\nb", "a\nb"),
-])
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[2J", "␛[2J"),
+        ("a\x00b\x07", "a␀b␇"),
+        ("rm -rf /\rls", "rm -rf /␍ls"),
+        ("evil\b\bgood", "evil␈␈good"),
+        ("\u202eevil", "<U+202E>evil"),
+        ("\x9b2J", "<U+009B>2J"),
+        ("a\udcb2b", "a\ufffdb"),
+        ("a\r\nb", "a\nb"),
+    ],
+)
 def test_what_could_drive_a_terminal_is_made_visible(text, shown):
     assert safe(text) == shown
 

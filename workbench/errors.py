@@ -24,9 +24,7 @@ class WorkbenchError(Exception):
     code: ClassVar[str] = "internal"
     exit_code: ClassVar[int] = 1
 
-    def __init__(
-        self, message: str, hint: str = "", *, document: dict[str, Any] | None = None, **details: Any
-    ) -> None:
+    def __init__(self, message: str, hint: str = "", *, document: dict[str, Any] | None = None, **details: Any) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint

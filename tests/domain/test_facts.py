@@ -63,6 +63,20 @@ def test_the_same_value_again_is_one_more_source_not_a_second_record():
     assert arrival.fact.trust == "authoritative"
 
 
+def test_a_loop_that_says_the_same_again_does_not_make_a_record_grow():
+    known = accepted(fact("blue", 1, AGENT, "command"))
+    for minute in range(2, 9):
+        known = arrive(Registry([known]), fact("blue", minute, AGENT, "command"), "agent", at(minute)).fact
+    assert known.sources == fact("blue", 1, AGENT, "command").sources
+
+
+def test_a_person_who_says_it_again_answers_her_own_later_words():
+    blue, green = accepted(fact("blue", 1)), fact("green", 5, type_="session")
+    assert Registry([blue, green]).lifecycle(blue.id) == "challenged"
+    again = arrive(Registry([blue, green]), fact("blue", 9), "entered", at(9)).fact
+    assert Registry([again, green]).lifecycle(blue.id) == "active"
+
+
 def test_the_persons_later_words_challenge_and_an_agents_do_not():
     blue = accepted(fact("blue", 1))
     said = fact("green", 9, type_="session")
@@ -84,7 +98,11 @@ def test_blue_green_blue_is_a_chain_of_three():
     assert arrival.fact.id not in (blue.id, green.id)
     again = accepted(arrival.fact, supersedes=(green.id,))
     registry = Registry([blue, green, again])
-    assert [registry.lifecycle(f.id) for f in registry.group("ui.theme.color")] == ["superseded", "superseded", "active"]
+    assert [registry.lifecycle(f.id) for f in registry.group("ui.theme.color")] == [
+        "superseded",
+        "superseded",
+        "active",
+    ]
 
 
 def test_retracting_the_successor_brings_the_old_value_back():
@@ -117,9 +135,15 @@ def test_a_tasks_fact_shadows_the_workspaces_for_that_task_only():
     assert registry.shadowed_by(general, "task2") is None
 
 
-@pytest.mark.parametrize(("one", "other", "same"), [
-    (1, True, False), ("1", 1, False), ({"a": 1, "b": 2}, {"b": 2, "a": 1}, True), ([1, 2], [2, 1], False),
-])
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (1, True, False),
+        ("1", 1, False),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, True),
+        ([1, 2], [2, 1], False),
+    ],
+)
 def test_values_are_compared_as_canonical_json(one, other, same):
     assert same_value(one, other) is same
 
@@ -142,8 +166,12 @@ def test_lifecycles_do_not_depend_on_the_order_of_records(rows):
     assert {f.id: one.standing(f.id) for f in facts} == {f.id: two.standing(f.id) for f in facts}
 
 
-@given(st.lists(st.tuples(st.sampled_from(["blue", "green"]), st.sampled_from(["entered", "words", "agent", "tool"])),
-                max_size=8))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["blue", "green"]), st.sampled_from(["entered", "words", "agent", "tool"])),
+        max_size=8,
+    )
+)
 def test_lower_trust_never_replaces_higher_by_itself(rows):
     known: dict[str, Fact] = {}
     for minute, (value, voice) in enumerate(rows):

@@ -45,8 +45,12 @@ def test_a_call_and_its_result_go_together():
 
 def test_the_guard_keeps_guidelines_pins_own_words_and_the_newest_turns():
     rows = [
-        message(0, role="system"), message(1, origin="human"), message(2, turn=1), message(3, turn=2),
-        message(4, turn=9), message(5, origin="human", turn=9),
+        message(0, role="system"),
+        message(1, origin="human"),
+        message(2, turn=1),
+        message(3, turn=2),
+        message(4, turn=9),
+        message(5, origin="human", turn=9),
     ]
     state = fates(rows, [trim("p", "pin", "m2")])
     found = {f.message: (f.rule, f.stops) for f in guard(rows, state, {m.id for m in rows}, cited=())}

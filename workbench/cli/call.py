@@ -29,6 +29,8 @@ class Call:
     out: Output
     env: Mapping[str, str]
     cwd: Path = field(default_factory=Path.cwd)
+    opened: list[Context] = field(default_factory=list)
+    """The workspaces that the command opened."""
 
     @property
     def tty(self) -> bool:
@@ -57,7 +59,14 @@ class Call:
         )
         for warning in context.config.warnings:
             self.out.note(f"warning: {warning}")
+        self.opened.append(context)
         return context
+
+    def say_notices(self) -> None:
+        """What went wrong without harm while the command wrote."""
+        for context in self.opened:
+            for notice in context.workspace.notices:
+                self.out.note(f"warning: {notice}")
 
     def confirm(self, context: Context, what: str, shown: Sequence[Line | Block], *, typed: str = "") -> None:
         """Ask the person on the terminal, unless ``--yes`` was given.

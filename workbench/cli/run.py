@@ -90,6 +90,7 @@ def _carry_out(run: str, parser: object, left: list[str], options: Globals, out:
         args = argparse.Namespace(words=left)
     call = Call(args=args, options=options, out=out, env=env, cwd=_current_folder())
     answer = getattr(importlib.import_module(f"workbench.cli.commands.{module}"), function)(call)
+    call.say_notices()
     if isinstance(answer, Answer):
         out.answer(answer)
         return answer.exit_code

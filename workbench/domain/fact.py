@@ -224,6 +224,22 @@ def _challenges(proposal: Fact, active: Fact) -> bool:
     return bool(said) and max(said) > newest and not same_value(proposal.value, active.value)
 
 
+def corroborated(known: tuple[Source, ...], more: Iterable[Source]) -> tuple[Source, ...]:
+    """The sources of a value that was said again.
+
+    The same source again is not a second one. A person who says it again says it *now*: her source
+    takes the later time, because later words count against earlier ones.
+    """
+    sources = list(known)
+    for new in more:
+        same = [i for i, old in enumerate(sources) if old.with_(at=new.at) == new]
+        if not same:
+            sources.append(new)
+        elif new.own_words and instant(new.at) > instant(sources[same[0]].at):
+            sources[same[0]] = new
+    return tuple(sources)
+
+
 Voice = Literal["entered", "words", "agent", "extracted", "tool"]
 """Who a new value comes from: a person here, her words in a session, an agent's command or tool,
 rules or a model over an agent's words, or tool output."""
@@ -256,14 +272,13 @@ def arrive(registry: Registry, fact: Fact, voice: Voice, now: str) -> Arrival:
     for head in heads:
         if same_value(head.value, fact.value):
             trust = max(head.trust, fact.trust, key=TRUST_ORDER.__getitem__)
-            more = tuple(s for s in fact.sources if s not in head.sources)
-            return Arrival("corroborated", head.with_(sources=head.sources + more, trust=trust))
+            sources = corroborated(head.sources, fact.sources)
+            return Arrival("corroborated", head.with_(sources=sources, trust=trust))
     if heads:
         return Arrival("proposed", fact, heads[0] if len(heads) == 1 else None)
     for waiting in registry.proposals(fact.key, fact.scope):
         if same_value(waiting.value, fact.value) and voice != "entered":
-            more = tuple(s for s in fact.sources if s not in waiting.sources)
-            return Arrival("proposed", waiting.with_(sources=waiting.sources + more))
+            return Arrival("proposed", waiting.with_(sources=corroborated(waiting.sources, fact.sources)))
     if fact.kind == "constraint" and voice in ("agent", "extracted"):
         return Arrival("proposed", fact)
     rule = fact.sources[0].by if voice == "entered" and fact.sources else "first_value"

@@ -37,7 +37,7 @@ class SessionPool:
         except (OSError, WorkbenchError):
             return self._states.get(path) if path.exists() else None
         known = self._states.get(path)
-        if known is None or news.appended or news.reset:
+        if known is None or news.appended or news.changed or news.reset:
             known = self._states[path] = SessionState(log.info, tuple(log.messages), log)
         return known
 
