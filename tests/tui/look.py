@@ -6,15 +6,17 @@ import sys
 
 from tests.tui import data
 from tests.tui.fake import FakeDesk
+from tests.tui.hostile import SHORT, poison
 from workbench.resources import data_folder
-from workbench.tui.app import WorkbenchApp
+from workbench.tui.app import WorkbenchApp, run_guarded
 from workbench.tui.settings import Settings
 
 
 def app(view: str = "full", theme: str = "workbench-dark") -> WorkbenchApp:
-    desk = FakeDesk(data.empty_view() if view == "empty" else None)
+    views = {"full": data.view, "empty": data.empty_view, "hostile": lambda: poison(data.view(), "".join(SHORT))}
+    desk = FakeDesk(views[view]())
     return WorkbenchApp(desk, Settings(theme=theme, theme_folders=(data_folder("themes"),)), lambda: data.NOW)
 
 
 if __name__ == "__main__":
-    app(*sys.argv[1:]).run()
+    sys.exit(run_guarded(app(*sys.argv[1:])))

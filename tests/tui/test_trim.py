@@ -84,3 +84,12 @@ async def test_undo_says_what_before_it_does(opened, desk):
         assert not desk.done
         await pilot.press("enter")
         await until(pilot, lambda: ("undo", "ch1") in desk.done)
+
+
+async def test_what_was_cut_is_kept_again_with_the_same_key(opened, desk):
+    async with opened(desk) as (app, pilot):
+        app.main.history.reveal(f"{data.SESSION}#m0005")
+        await pilot.press("t")
+        await sees(pilot, "stand whole in the next package again")
+        await pilot.press("enter")
+        await until(pilot, lambda: ("restore", (f"{data.SESSION}#m0005",)) in desk.done)

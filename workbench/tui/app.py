@@ -115,7 +115,7 @@ class WorkbenchApp(App[int]):
         self.set_keymap(dict(self.settings.keymap))
         for name in unknown_ids(self.settings.keymap):
             self.say(f"keymap: there is no key named {name}", kind="warning")
-        self.app_resume_signal.subscribe(self, lambda _: self.nudge())
+        self.app_resume_signal.subscribe(self, lambda _: self._resumed())
         self._dirty.set()
         self._resume()
         self._read()
@@ -147,6 +147,12 @@ class WorkbenchApp(App[int]):
     def nudge(self) -> None:
         """Something may have changed: read again soon."""
         self._dirty.set()
+
+    def _resumed(self) -> None:
+        """Back from a stop: the screen is another's, and events were lost."""
+        self._revision = ""
+        self.screen.refresh(layout=True)
+        self.nudge()
 
     @work(group="read", exit_on_error=False)
     async def _read(self) -> None:
@@ -397,17 +403,20 @@ def settings_of(context: Context) -> Settings:
 
 
 def run_app(context: Context) -> int:
-    """Open the app over a workspace; returns the exit code. The terminal is left as it was found."""
+    """Open the app over a workspace; returns the exit code."""
     # The app itself knows the desk only as a protocol; here alone it is made of the services.
     from workbench.tui.services_desk import ServicesDesk
 
+    return run_guarded(WorkbenchApp(ServicesDesk(context), settings_of(context), context.now))
+
+
+def run_guarded(app: WorkbenchApp) -> int:
+    """Run an app; whatever ends it, the terminal is left as it was found."""
     manners = Manners()
-    settings = settings_of(context)
-    app = WorkbenchApp(ServicesDesk(context), settings, context.now)
 
     async def run() -> int:
         with manners.guarding(lambda number: app.exit(128 + number)):
-            return await app.run_async(mouse=settings.mouse) or 0
+            return await app.run_async(mouse=app.settings.mouse) or 0
 
     try:
         return asyncio.run(run())
