@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from rich.cells import cell_len
 
 from tests.tui import data
 from tests.tui.fake import FakeDesk
@@ -81,31 +82,35 @@ async def test_an_empty_workspace_says_what_fills_it(opened):
         assert words in seen
 
 
-@pytest.mark.parametrize(
-    ("size", "panes"), [((200, 60), 4), ((150, 40), 4), ((100, 30), 4), ((80, 24), 1), ((60, 24), 1), ((40, 12), 1)]
-)
-async def test_panes_fit_every_width(opened, desk, size, panes):
-    async with opened(desk, size) as (app, pilot):
-        shown = [p for p in app.main.query(".pane") if p.display and p.size.width]
-        assert len(shown) == panes
-        for key, name in (("1", "task"), ("3", "facts"), ("4", "packages"), ("2", "history")):
-            await pilot.press(key)
+SIZES = ((200, 60, 4), (150, 40, 4), (100, 30, 4), (80, 24, 1), (60, 24, 1), (40, 12, 1))
+
+
+async def test_panes_fit_every_width(opened, desk):
+    async with opened(desk, (180, 50)) as (app, pilot):
+        for width, height, panes in SIZES:
+            await pilot.resize_terminal(width, height)
             await pilot.pause()
-            assert app.main.pane.display
-            assert name == app.main.pane.NAME
-            assert app.main.pane.home.has_focus
-        assert all(len(line) <= size[0] for line in lines_of(app))
+            shown = [p for p in app.main.query(".pane") if p.display and p.size.width]
+            assert len(shown) == panes
+            for key, name in (("1", "task"), ("3", "facts"), ("4", "packages"), ("2", "history")):
+                await pilot.press(key)
+                await pilot.pause()
+                assert app.main.pane.display
+                assert name == app.main.pane.NAME
+                assert app.main.pane.home.has_focus
+            assert all(cell_len(line) <= width for line in lines_of(app))
 
 
-@pytest.mark.parametrize("size", [(1, 1), (3, 2), (39, 30), (120, 9)])
-async def test_it_says_when_the_terminal_is_too_small(opened, desk, size):
-    async with opened(desk, size) as (app, pilot):
+async def test_it_says_when_the_terminal_is_too_small(opened, desk):
+    async with opened(desk, (1, 1)) as (app, pilot):
         await pilot.press("j", "tab", "z", "question_mark", "escape")
-        await pilot.resize_terminal(120, 40)
-        await sees(pilot, "pdf.orientation")
-        await pilot.resize_terminal(*size)
-        await pilot.pause()
-        assert not app.main.query_one("#panes").display
+        for size in ((3, 2), (39, 30), (120, 9)):
+            await pilot.resize_terminal(120, 40)
+            await sees(pilot, "pdf.orientation")
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            assert not app.main.query_one("#panes").display
+        assert "needs at least 40 columns" in text_of(app)
 
 
 async def test_zoom_and_back(opened, desk):

@@ -36,6 +36,7 @@ _EVIDENCE: frozenset[SourceType] = _ALWAYS | {
     "note",
     "summary",
     "recent_message",
+    "retrieved_history",
 }
 STRATEGY_TYPES: dict[str, frozenset[SourceType]] = {
     "recent": _ALWAYS | {"recent_message"},
@@ -43,8 +44,10 @@ STRATEGY_TYPES: dict[str, frozenset[SourceType]] = {
     "evidence": _EVIDENCE,
     "evidence_role": _EVIDENCE | {"role"},
 }
-"""Source types that each strategy draws on. ``retrieved_history`` joins with the search index."""
-_WRITERS_STORY: frozenset[SourceType] = frozenset({"recent_message", "summary", "note", "structure_note"})
+"""Source types that each strategy draws on."""
+_WRITERS_STORY: frozenset[SourceType] = frozenset(
+    {"recent_message", "retrieved_history", "summary", "note", "structure_note"}
+)
 """What a reviewer is not given unless a person pins it: who reads the author's reasoning approves it."""
 
 

@@ -1,4 +1,4 @@
-"""Candidates from the attached sessions: what the person said, the newest turns, summaries, guidelines."""
+"""Candidates from the attached sessions: what the person said, the newest turns, summaries, guidelines, what was found."""
 
 from __future__ import annotations
 
@@ -32,6 +32,11 @@ def own_words(message: Message) -> bool:
     return message.origin == "human" and message.kind == "message"
 
 
+def agents_words(message: Message) -> bool:
+    """Whether it is something an agent said, and no call, result or thought of it."""
+    return message.kind == "message" and message.origin in ("agent", "subagent") and not message.hidden
+
+
 def newest_turns(request: Request) -> int:
     """Turns whose agents' words are still fresh, as the guard over trimming counts them."""
     window = request.to.window
@@ -63,13 +68,17 @@ def collect_history(material: Material, request: Request) -> Iterator[Candidate]
     last_turn = max((turn for turn, _ in ordered), default=0)
     fresh = last_turn - newest_turns(request)
     compacted = _last_compaction(ordered)
+    retrieved = frozenset(material.retrieved)
     trims: dict[str, tuple[Trim, list[HistoryItem]]] = {}
     for place, (turn, item) in enumerate(ordered):
         message, fate = item.message, item.fate
         if fate.disposition == "summarised" and fate.trim is not None:
             trims.setdefault(fate.trim.id, (fate.trim, []))[1].append(item)
-        if _wanted(item, turn > last_turn - RECENT_TURNS, compacted.get(message.session, -1), request.pins):
+        compacted_at = compacted.get(message.session, -1)
+        if _wanted(item, turn > last_turn - RECENT_TURNS, compacted_at, request.pins):
             yield _message(material, item, place, fresh=turn > fresh or last_turn == 0)
+        elif message.ref in retrieved and agents_words(message) and not _abandoned(message, compacted_at):
+            yield _message(material, item, place, fresh=False, kind="retrieved_history")
     for trim, items in trims.values():
         if trim.text:
             yield Candidate(
@@ -97,8 +106,7 @@ def _wanted(item: HistoryItem, recent: bool, compacted_at: int, pins: frozenset[
         return True
     if message.hidden or message.kind in _BOOKKEEPING:
         return False
-    if not message.in_context and message.seq > compacted_at:
-        # Neither seen by the model nor compacted away: it stands on a branch that was abandoned.
+    if _abandoned(message, compacted_at):
         return False
     if fate.memory == "guideline":
         # An agent program's own instructions are no rule for the next executor.
@@ -108,10 +116,16 @@ def _wanted(item: HistoryItem, recent: bool, compacted_at: int, pins: frozenset[
     return recent and message.in_context
 
 
-def _message(material: Material, item: HistoryItem, place: int, *, fresh: bool) -> Candidate:
+def _abandoned(message: Message, compacted_at: int) -> bool:
+    """Neither seen by the model nor compacted away: it stands on a branch that was abandoned."""
+    return not message.in_context and message.seq > compacted_at
+
+
+def _message(
+    material: Material, item: HistoryItem, place: int, *, fresh: bool, kind: SourceType = "recent_message"
+) -> Candidate:
     message = item.message
     body = material.mask(item.body)
-    kind: SourceType = "recent_message"
     if item.fate.memory == "guideline":
         kind = "guideline"
     elif message.kind == "compaction":

@@ -78,6 +78,8 @@ class Material:
     guidelines: tuple[Guideline, ...] = ()
     role: Role | None = None
     history: tuple[HistoryItem, ...] = ()
+    retrieved: tuple[str, ...] = ()
+    """``SESSION#ID`` of older messages that the search index found for this task; they are read in ``history``."""
     worktree: WorktreeState | None = None
     absent_sessions: tuple[str, ...] = ()
     prior_snapshot: str | None = None

@@ -70,6 +70,7 @@ class Qualifier:
             "note": self._note,
             "summary": self._message,
             "recent_message": self._message,
+            "retrieved_history": self._message,
         }
 
     def judge(self, candidates: Iterable[Candidate]) -> list[Judged]:
@@ -207,7 +208,7 @@ class Qualifier:
         if judged.refusal is not None and not refusal.yields_to_pin(judged.refusal):
             return judged
         stale = judged.stale or self.staleness.behind(judged.candidate.refs, judged.candidate.body)
-        old = bool(stale) and judged.candidate.source_type in ("recent_message", "summary", "note", "structure_note")
+        old = bool(stale) and judged.candidate.source_type in _TOLD
         return replace(judged, refusal=None, handling="history" if old else judged.handling, stale=stale, pinned=True)
 
 
@@ -252,7 +253,9 @@ def _newest_runs(material: Material) -> dict[tuple[object, ...], str]:
     return newest
 
 
-_COMPARED = frozenset({"guideline", "summary", "recent_message"})
+_COMPARED = frozenset({"guideline", "summary", "recent_message", "retrieved_history"})
+_TOLD = frozenset({"recent_message", "retrieved_history", "summary", "note", "structure_note"})
+"""What a person may want carried although it states old values: as history, and marked so."""
 
 
 def _without_duplicates(judged: list[Judged], material: Material) -> list[Judged]:

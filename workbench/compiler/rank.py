@@ -41,6 +41,14 @@ class Score:
 NOTHING = Score(0, {})
 
 
+def subject_of(material: Material) -> str:
+    """What the task is about, for matching: objective, open items, and what failed last."""
+    failures = open_failures(material)
+    said = evidence_text(failures[0].evidence) if failures else ""
+    pending = [item.text for item in open_items(material.task)]
+    return "\n".join([material.task.contract.objective or material.task.title, *pending, material.mask(said)])
+
+
 class Ranker:
     """Scores the qualified candidates of one compile."""
 
@@ -51,10 +59,7 @@ class Ranker:
         failures = open_failures(material)
         self._failed = failures[0].evidence.id if failures else None
         self._failed_files = {f.path for f in failures[0].evidence.files} if failures else set()
-        said = evidence_text(failures[0].evidence) if failures else ""
-        pending = [item.text for item in open_items(material.task)]
-        contract = material.task.contract
-        self._query = "\n".join([contract.objective or material.task.title, *pending, material.mask(said)])
+        self._query = subject_of(material)
 
     def scores(self, judged: Sequence[Judged]) -> dict[tuple[int, str], Score]:
         """The score of every qualified candidate, by its place; those that touch a fact take that fact's."""

@@ -52,6 +52,7 @@ class Shaper:
             "note": history.note,
             "summary": history.message,
             "recent_message": history.message,
+            "retrieved_history": history.message,
         }
         assert self._makers.keys() <= TYPE_ORDER.keys()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from workbench.domain.record import Json, Part
 
 
@@ -42,3 +44,10 @@ class Change(Part, frozen=True, kw_only=True):
     appends: tuple[Append, ...] = ()
     undoes: str | None = None
     """The change that this one takes back."""
+    folded: tuple[Change, ...] | msgspec.UnsetType = msgspec.UNSET
+    """The changes of another copy that a merge took in: the record of what was done there, not done again here."""
+
+    @property
+    def taken_in(self) -> tuple[Change, ...]:
+        """The changes of another copy that came with this one."""
+        return () if isinstance(self.folded, msgspec.UnsetType) else self.folded

@@ -81,6 +81,10 @@ class ToolResult(Part, frozen=True, kw_only=True, gc=False):
     truncated: bool = False
     changes: tuple[FileChange, ...] = ()
     duration: float | None = None
+    child: str | None = None
+    """Id of the session of the sub-agent that the call started."""
+    external: str | None = None
+    """Name of the file beside the session that holds the whole output."""
 
 
 class Usage(Part, frozen=True, kw_only=True, gc=False):

@@ -21,6 +21,16 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, **changes)
 
 
+class Claim(Part, frozen=True, kw_only=True):
+    """What one of two merged copies says of a field that both had changed."""
+
+    change: str
+    """The change that set it there; the smaller one's value stands in the field until a person decides."""
+    value: Json = None
+    gone: bool = False
+    """The change took the field away."""
+
+
 class Record(Part, frozen=True, kw_only=True):
     """A document of the workspace."""
 
@@ -28,6 +38,13 @@ class Record(Part, frozen=True, kw_only=True):
     schema: int = SCHEMA
     version: int = 1
     """Optimistic number: counts up with every change; what people see and ``--expect`` names."""
+    contested: dict[str, tuple[Claim, ...]] | msgspec.UnsetType = msgspec.UNSET
+    """By field (``running``, ``state.variables.port``): what the copies say that a merge brought together."""
+
+    @property
+    def contests(self) -> dict[str, tuple[Claim, ...]]:
+        """The contested fields; empty where nothing is."""
+        return {} if isinstance(self.contested, msgspec.UnsetType) else self.contested
 
 
 class Stamp(Part, frozen=True, kw_only=True):

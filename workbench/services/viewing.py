@@ -125,7 +125,7 @@ def task_view(ctx: Context, found: Gathered) -> TaskView:
         attempts=found.attempts,
         acceptance=tuple(
             AcceptanceView(
-                item.text, item.required, verdicts[item.id].verdict, _shown_by(item, verdicts[item.id], lines)
+                item.text, item.required, verdicts[item.id].verdict, _shown_by(ctx, item, verdicts[item.id], lines)
             )
             for item in found.task.contract.acceptance
         ),
@@ -139,15 +139,21 @@ def task_view(ctx: Context, found: Gathered) -> TaskView:
     )
 
 
-def _shown_by(item: AcceptanceItem, standing: Standing, lines: Mapping[str, Evidence]) -> str:
+def _shown_by(ctx: Context, item: AcceptanceItem, standing: Standing, lines: Mapping[str, Evidence]) -> str:
     """What shows an item, or would show it."""
     seen = lines.get(standing.evidence or "")
     if seen is None:
         return item.evidence or f"needs {item.check}"
     if seen.kind == "command":
         code = "unknown" if seen.exit_code is None else seen.exit_code
-        return f"{command_line(seen)}: exit {code} at {seen.at}"
-    return f"{seen.kind.replace('_', ' ')} by {seen.executor} at {seen.at}"
+        return f"{command_line(seen)}: exit {code} at {_clock(ctx, seen.at)}"
+    return f"{seen.kind.replace('_', ' ')} by {seen.executor} at {_clock(ctx, seen.at)}"
+
+
+def _clock(ctx: Context, at: str) -> str:
+    """A stored time for a narrow pane: the hour of today, else day and hour (UTC)."""
+    day, hour = at[:10], at[11:16]
+    return hour if day == ctx.stamp()[:10] else f"{day} {hour}"
 
 
 def package_view(ctx: Context, records: Records, package: StoredPackage) -> PackageView:
@@ -206,7 +212,8 @@ def _needs(
     needs += [
         Need("stale", f"package for {p.envelope.identity.to}: {p.differences[0].subject} changed", "H", p.envelope.id)
         for p in packages
-        if p.stale
+        # A task that went to somebody else leaves its other packages behind: nothing to do about those.
+        if p.stale and not any(d.code == "attempt_not_current" for d in p.differences)
     ]
     needs += [
         Need("full", f"{s.agent} uses {s.full:.0%} of its window", "H", s.id)

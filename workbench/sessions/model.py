@@ -13,6 +13,21 @@ _NO_USAGE = Usage(key="total")
 
 
 @dataclass(frozen=True)
+class Limit:
+    """One allowance of the account, as the session file last stated it."""
+
+    name: str
+    """``5 h``, ``7 d``, or what the file calls it."""
+    used: float | None = None
+    """Share that is used, 0 to 1; None where the file only says that it is reached."""
+    resets_at: str | None = None
+    """Stamp, or the words of the file where they are none."""
+    reached: bool = False
+    at: str | None = None
+    """When the file said so."""
+
+
+@dataclass(frozen=True)
 class SessionInfo:
     """What is known of a session as far as its file has been read.
 
@@ -41,6 +56,12 @@ class SessionInfo:
     """All requests together, each counted once."""
     last_context: int | None = None
     """Tokens that the last request carried."""
+    window: int | None = None
+    """Tokens that the model can hold, where the file states it."""
+    limits: tuple[Limit, ...] = ()
+    """Allowances as last stated; empty where the file never spoke of any."""
+    compactions: int = 0
+    """How often the conversation was cut short by a summary."""
     plan: tuple[PlanItem, ...] = ()
     """The agent's own plan as it stands."""
     open_calls: tuple[str, ...] = ()

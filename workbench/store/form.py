@@ -37,6 +37,10 @@ class Unreadable(Exception):
         self.column = column
 
 
+class NewerSchema(Unreadable):
+    """A document of a later program: whole, but not ours to read or write."""
+
+
 def canonical(document: Any) -> bytes:
     """The bytes of a record's file: sorted keys, two blanks, UTF-8 as itself, final newline."""
     return orjson.dumps(document, option=_FILE)
@@ -120,7 +124,7 @@ def _read(data: bytes, form: int) -> dict[str, Any]:
         schema = document.get("schema")
         if isinstance(schema, int) and schema > SCHEMA:
             line, column = locate(data, "schema")
-            raise Unreadable(f"schema {schema} is newer than this program knows ({SCHEMA})", line, column)
+            raise NewerSchema(f"schema {schema} is newer than this program knows ({SCHEMA})", line, column)
         return document
     raise Unreadable(f"an object is expected here, not {_kind(document)}", 1, 1)
 

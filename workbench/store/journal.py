@@ -9,13 +9,14 @@ hashes of the records tell: a file that still has the bytes from before the chan
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
 import msgspec
 
 from workbench.domain.change import Change, RecordChange
+from workbench.domain.lines import causal_order
 from workbench.domain.schema import TABLES
 from workbench.errors import RefusedError
 from workbench.store.form import canonical, canonical_line, digest
@@ -67,7 +68,7 @@ def parse(line: bytes) -> Change | None:
         change = _decoder.decode(line)
     except (msgspec.DecodeError, RecursionError):
         return None
-    return change if _sound(change) else None
+    return change if all(map(_sound, (change, *change.taken_in))) else None
 
 
 def _sound(change: Change) -> bool:
@@ -128,12 +129,38 @@ class Journal:
     def lines(self) -> Iterator[tuple[str, int, bytes]]:
         """Every line with its file and number, newest file first; a torn last line of the newest is left out."""
         for index, name in enumerate(reversed(self.files())):
-            *whole, tail = self._read(name, 0).split(b"\n")
-            for number, line in enumerate(whole, 1):
-                if line:
-                    yield f"{FOLDER}/{name}", number, line
-            if tail and (index > 0 or parse(tail) is not None):
-                yield f"{FOLDER}/{name}", len(whole) + 1, tail
+            yield from self._lines(name, newest=index == 0)
+
+    def _lines(self, name: str, *, newest: bool) -> Iterator[tuple[str, int, bytes]]:
+        *whole, tail = self._read(name, 0).split(b"\n")
+        for number, line in enumerate(whole, 1):
+            if line:
+                yield f"{FOLDER}/{name}", number, line
+        if tail and (not newest or parse(tail) is not None):
+            yield f"{FOLDER}/{name}", len(whole) + 1, tail
+
+    def changes(self, *, unfold: bool = True) -> Iterator[Change]:
+        """Every change, newest first, each before the one it came after; file by file, so the newest come early.
+
+        Args:
+            unfold: Give the changes that a merge took in after it, each as one of its own.
+        """
+        for index, name in enumerate(reversed(self.files())):
+            found = [parse(line) for _, _, line in self._lines(name, newest=index == 0)]
+            for change in reversed(causal_order([change for change in found if change is not None])):
+                if unfold and change.taken_in:
+                    yield change.with_(folded=msgspec.UNSET)
+                    yield from reversed(causal_order(change.taken_in))
+                else:
+                    yield change
+
+    def last_acknowledged(self, kind: str, identifier: str) -> tuple[Change, RecordChange] | None:
+        """The change that last wrote a record here, and what it wrote; taken-in changes wrote nothing here."""
+        for change in self.changes(unfold=False):
+            for record in reversed(change.records):
+                if record.kind == kind and record.id == identifier:
+                    return change, record
+        return None
 
     def _read(self, name: str, offset: int) -> bytes:
         with explained(self._tree.root / FOLDER / name):
@@ -206,16 +233,12 @@ class Journal:
         end = self.files()[-1]
         return self.mark(last.id, end, self._size(end))
 
-    def commit(self, changes: Iterable[Change], month: str, at: Position) -> Position:
-        """Append changes in one write and bring them to disk: once this returns, they have happened."""
+    def commit(self, change: Change, month: str, at: Position) -> Position:
+        """Append a change in one write and bring it to disk: once this returns, it has happened."""
         # A clock that went back must not begin an older file: the last line of the last file is the last change.
         name = max(f"{month}.jsonl", at.file)
-        data, last = b"", at.last
-        for change in changes:
-            data += canonical_line(msgspec.to_builtins(change))
-            last = change.id
-        size = self._tree.append(f"{FOLDER}/{name}", data)
-        return Position(name, size, last)
+        size = self._tree.append(f"{FOLDER}/{name}", canonical_line(msgspec.to_builtins(change)))
+        return Position(name, size, change.id)
 
     def apply(self, change: Change) -> None:
         """Write the record files of a change that was committed just now."""
@@ -239,6 +262,14 @@ class Journal:
         """Note that all changes up to this one are complete; may be lost without harm."""
         self._tree.replace(APPLIED, msgspec.json.encode(_Applied(change, file, size)), durable=False)
         return Position(file, size, change)
+
+    def marked_at(self) -> int:
+        """When the last change was noted as complete, in nanoseconds; 0 where no note is there."""
+        try:
+            with folder_beneath(self._tree.root, ".local") as folder:
+                return os.stat("applied", dir_fd=folder, follow_symlinks=False).st_mtime_ns
+        except (OSError, RefusedError):
+            return 0
 
     def written(self, identifier: str) -> str | None:
         """The hash of a record's bytes as this program last wrote them, where that is known."""

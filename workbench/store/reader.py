@@ -24,10 +24,11 @@ from workbench.domain.record import SCHEMA
 from workbench.domain.schema import TABLES
 from workbench.domain.trimming import Trim
 from workbench.errors import RefusedError
-from workbench.store.form import Unreadable, canonical, digest, has_long_number, locate, read_document, read_line
+from workbench.store.form import NewerSchema, Unreadable, canonical, digest, has_long_number, locate, read_document, read_line
 from workbench.store.names import KEYED
 from workbench.store.private import folder_beneath, names_in, open_reading, read_all
 from workbench.store.records import Damage
+from workbench.store.upgrade import upgraded
 
 LINES: dict[str, type[Any]] = {"evidence": Evidence, "trims": Trim, "packages": PackageEvent}
 """What the lines of the append-only files are, by folder."""
@@ -84,10 +85,11 @@ def decode_record(kind: type[Any], data: bytes, relative: str, identifier: str |
     try:
         record = _exact(kind, data)
         if record is None:
-            document = read_document(data)
+            document = upgraded(kind, read_document(data))
             record = msgspec.convert(document, kind)
     except Unreadable as wrong:
-        return _damaged(data, relative, wrong.message, wrong.line, wrong.column)
+        damage = Damage(relative, wrong.message, wrong.line, wrong.column, newer=isinstance(wrong, NewerSchema))
+        return Stored(digest(data), None, "", (damage,))
     except RecursionError:
         return _damaged(data, relative, "nested too deep", 1, 1)
     except msgspec.ValidationError as wrong:
@@ -161,6 +163,10 @@ class Reader:
     def reads(self) -> int:
         """How many files were read so far (not merely looked at)."""
         return self._reads
+
+    def touched_since(self, moment: int) -> list[str]:
+        """The files that were written at this moment (nanoseconds) or later, as last scanned."""
+        return [path for path, known in self._known.items() if known.key[2] >= moment]
 
     def scan(self) -> dict[str, Stored]:
         """Every file of records, by its path relative to the workspace folder."""

@@ -14,7 +14,7 @@ from workbench.domain.note import Note
 from workbench.domain.package import Envelope, PackageEvent, PackageStatus
 from workbench.domain.task import Attempt, Task
 from workbench.domain.trimming import Trim
-from workbench.errors import NotFoundError
+from workbench.errors import DamagedError, NotFoundError
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,8 @@ class Damage:
     message: str
     line: int | None = None
     column: int | None = None
+    newer: bool = False
+    """Not damaged: a later program wrote it, and it is never written here."""
 
     @property
     def where(self) -> str:
@@ -113,6 +115,7 @@ class Records:
             return table[found[0]]
         word = _SINGULAR[_PLURAL.get(kind, kind)]
         if not found:
+            self._refuse_damaged(_PLURAL.get(kind, kind), wanted)
             raise NotFoundError(
                 f"no {word} {prefix[:60]!r}", f"list them to see what there is ({word} list)", candidates=[]
             )
@@ -121,6 +124,18 @@ class Records:
             "give more of the id: " + ", ".join(found[:8]),
             candidates=found,
         )
+
+    def _refuse_damaged(self, name: str, prefix: str) -> None:
+        """What is named so and cannot be read is not *missing*."""
+        for damage in self.damaged if prefix else ():
+            if damage.path.startswith(f"{name}/") and f"/{prefix}" in damage.path:
+                raise DamagedError(
+                    f"{damage.where}: {damage.message}",
+                    "mend the file by hand, or restore what was last acknowledged: workbench doctor --fix",
+                    path=damage.path,
+                    line=damage.line,
+                    column=damage.column,
+                )
 
 
 _PLURAL = {

@@ -9,23 +9,25 @@ from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
-from workbench.domain.change import Append, Change, RecordChange
+from workbench.domain.change import Append, Change
 from workbench.domain.evidence import Evidence
 from workbench.domain.ids import new_id
 from workbench.domain.package import Envelope, PackageEvent
 from workbench.domain.record import Record
 from workbench.domain.schema import TABLES, decode
 from workbench.domain.trimming import Trim
-from workbench.errors import DamagedError, NotFoundError, VersionConflictError
+from workbench.errors import DamagedError, NotFoundError, UsageError, VersionConflictError
+from workbench.store.commit import Committer
 from workbench.store.draft import KINDS, TYPES, Held, Staged, cleaned, content_of, document_of
-from workbench.store.form import Unreadable, digest, read_document, read_line, storable
+from workbench.store.form import Unreadable, canonical, digest, read_document, read_line, storable
 from workbench.store.journal import Journal
-from workbench.store.mask import mask, mask_bytes, mask_document, mask_json
+from workbench.store.mask import mask, mask_bytes, mask_json
 from workbench.store.names import checked, evidence_path, one_of, prompt_path, record_path, status_path, trims_path
 from workbench.store.primitives import Tree
 from workbench.store.private import read_beneath
 from workbench.store.reader import LINES
 from workbench.store.records import Records
+from workbench.store.upgrade import upgraded
 
 R = TypeVar("R", bound=Record)
 L = TypeVar("L", Evidence, Trim, PackageEvent)
@@ -39,6 +41,7 @@ class Transaction:
     Args:
         tree: The workspace folder.
         journal: Its journal.
+        pen: Commits what was edited by hand before anything is built on it.
         fresh: Reads all records as they are under the lock.
         find_path: Where the file of a record of a kind and id lies, as last seen or (third argument) by
             looking through the folders; None where nowhere.
@@ -49,6 +52,7 @@ class Transaction:
         self,
         tree: Tree,
         journal: Journal,
+        pen: Committer,
         fresh: Callable[[], Records],
         find_path: Callable[[str, str, bool], str | None],
         now: str,
@@ -57,19 +61,25 @@ class Transaction:
         self.now = now
         self._tree = tree
         self._journal = journal
+        self._pen = pen
         self._fresh = fresh
         self._find_path = find_path
         self._records: Records | None = None
         self._staged: dict[tuple[str, str], Staged] = {}
-        self._outside: list[RecordChange] = []
         self._appends: list[Append] = []
         self._files: dict[str, bytes] = {}
+        self._folded: tuple[Change, ...] = ()
+        self._told = False
+        self.edited: Callable[[], list[tuple[str, str]]] = list
+        """Finds the records that somebody else wrote since our last change."""
 
     @property
     def records(self) -> Records:
         """All records as they were when the lock was taken; what is staged here is not in it."""
         if self._records is None:
             self._records = self._fresh()
+            if self._take_edits():
+                self._records = self._fresh()
         return self._records
 
     def get(self, kind: str, identifier: str) -> Any:
@@ -201,24 +211,19 @@ class Transaction:
     @property
     def empty(self) -> bool:
         """Whether nothing would be written."""
-        return not (self._staged or self._appends or self._files)
+        return not (self._staged or self._appends or self._files or self._folded or self._told)
 
     @property
     def files(self) -> dict[str, bytes]:
         """Blobs and prompts, to be on disk before the change line."""
         return self._files
 
-    def changes(self, actor: str, command: str, why: str, last: str | None, undoes: str | None) -> list[Change]:
-        """The lines to commit: hand edits found on the way, then this command."""
-        lines: list[Change] = []
-        if self._outside:
-            told = tuple(self._outside)
-            lines.append(
-                Change(id=new_id(), after=last, at=self.now, actor=OUTSIDE, command="edited outside", records=told)
-            )
-            last = lines[0].id
+    def change(self, actor: str, command: str, why: str, last: str | None, undoes: str | None) -> Change | None:
+        """The line to commit; None where only blobs were kept."""
         records = tuple(one for key, staged in self._staged.items() for one in staged.changes(*key))
-        change = Change(
+        if not (records or self._appends or self._folded or self._told):
+            return None
+        return Change(
             id=self.id,
             after=last,
             at=self.now,
@@ -228,8 +233,38 @@ class Transaction:
             records=records,
             appends=tuple(self._appends),
             undoes=undoes,
+            folded=self._folded or msgspec.UNSET,
         )
-        return [*lines, change] if records or self._appends else []
+
+    # Merging and repairing: documents and lines that have a version or an id already.
+
+    def place(self, kind: str, document: Mapping[str, Any], over: Held | None) -> None:
+        """Stage a document just as it is, its version included, in the place of what lies there.
+
+        Args:
+            kind: Its table.
+            document: The document.
+            over: What lies in its place, readable or not; None where nothing does.
+        """
+        document = cleaned(kind, document)
+        self._staged[kind, document["id"]] = Staged(over, document, record_path(kind, document))
+
+    def append_line(self, path: str, document: Mapping[str, Any]) -> None:
+        """Append a line that has an id and a parent already."""
+        checked(str(document.get("id")), "line id")
+        self._appends.append(Append(path=path, line=mask_json(storable(dict(document)))))
+
+    def add_file(self, path: str, data: bytes) -> None:
+        """Have a file (a blob, a prompt, a mended file of lines) on disk before the change is committed."""
+        self._files[path] = data
+
+    def fold(self, changes: tuple[Change, ...]) -> None:
+        """Take the log of another copy in with this change."""
+        self._folded = changes
+
+    def tell(self) -> None:
+        """Record this change also where it touches no record."""
+        self._told = True
 
     # Staging.
 
@@ -239,6 +274,8 @@ class Transaction:
         checked(identifier)
         staged = self._staged.get((kind, identifier))
         before = staged if staged is not None else self._held(kind, identifier, document)
+        if isinstance(before, Held) and self._edited_by_hand(identifier, before):
+            before = self._take_edit(kind, identifier, before)
         current = content_of(before)
         found = int(current.get("version", 1)) if current is not None else 0
         if expect is not None and expect != found:
@@ -250,8 +287,6 @@ class Transaction:
                 found=found,
                 current=current,
             )
-        if isinstance(before, Held):
-            self._note_outside(kind, identifier, before)
         return before
 
     def _stage(self, kind: str, before: Held | Staged | None, document: dict[str, Any]) -> dict[str, Any]:
@@ -264,20 +299,38 @@ class Transaction:
         self._staged[kind, document["id"]] = Staged(held, document, record_path(kind, document))
         return document
 
-    def _note_outside(self, kind: str, identifier: str, held: Held) -> None:
+    def _edited_by_hand(self, identifier: str, held: Held) -> bool:
         known = self._journal.written(identifier)
-        if known is None or known == held.sha256 or any(r.id == identifier for r in self._outside):
-            return
-        self._outside.append(
-            RecordChange(
-                kind=kind,
-                id=identifier,
-                path=held.path,
-                before=known,
-                version=held.version,
-                after=mask_document(held.document),
+        return known is not None and known != held.sha256
+
+    def _take_edits(self) -> bool:
+        """Take all hand edits that can be read into the log; True where there were any."""
+        taken = False
+        for kind, identifier in self.edited():
+            with suppress(DamagedError, UsageError):  # stays as it is, and is told as damage
+                held = self._held(kind, identifier, None)
+                if held is not None:
+                    self._take_edit(kind, identifier, held)
+                    taken = True
+        return taken
+
+    def _take_edit(self, kind: str, identifier: str, held: Held) -> Held:
+        """A hand edit becomes a change of its own, with a new version: whoever saw the old one is told."""
+        last = self._journal.last_acknowledged(kind, identifier)
+        document = cleaned(kind, held.document)
+        document["version"] = max(held.version, last[1].version if last is not None else 0) + 1
+        path = record_path(kind, document)
+        self._pen.commit(
+            Change(
+                id=new_id(),
+                after=self._pen.last,
+                at=self.now,
+                actor=OUTSIDE,
+                command="edited outside",
+                records=tuple(Staged(held, document, path).changes(kind, identifier)),
             )
         )
+        return Held(path, digest(canonical(document)), document)
 
     def _held(self, kind: str, identifier: str, document: dict[str, Any] | None) -> Held | None:
         """The stored document of a record; where it lies, its document, its key or the last reading says."""
@@ -314,7 +367,7 @@ class Transaction:
         if data is None:
             return None
         try:
-            document = read_document(data)
+            document = upgraded(TYPES[kind], read_document(data))
             decode(TYPES[kind], document)
         except (Unreadable, msgspec.ValidationError, RecursionError) as wrong:
             line, column = getattr(wrong, "line", None), getattr(wrong, "column", None)

@@ -8,25 +8,26 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from workbench.domain.change import Change
-from workbench.domain.lines import causal_order
 from workbench.domain.schema import TABLES, encode
 from workbench.domain.times import stamp
 from workbench.errors import NotFoundError, RefusedError, StorageError
 from workbench.store.assemble import assemble, overlay
+from workbench.store.commit import Committer
 from workbench.store.exclude import add_exclude, exclude_file, remove_exclude
-from workbench.store.form import digest
-from workbench.store.journal import Journal, Position, parse
+from workbench.store.form import canonical, canonical_line, digest
+from workbench.store.journal import Journal, parse
 from workbench.store.local import LocalState
 from workbench.store.location import Location
 from workbench.store.lock import WriterLock
 from workbench.store.names import KEYED, prompt_path, record_path
+from workbench.store.pace import Limits, Pace
 from workbench.store.primitives import Tree
 from workbench.store.private import folder_beneath, names_in, read_beneath
 from workbench.store.reader import LINES, Reader, Stored
@@ -36,6 +37,7 @@ from workbench.store.transaction import Transaction
 
 if TYPE_CHECKING:
     from workbench.store.documents import WorkspaceDB
+    from workbench.store.search import SearchIndex
 
 _FOLDERS = (*TABLES, *LINES, "changes", "blobs", ".local")
 
@@ -53,6 +55,8 @@ class Workspace:
         self.read_only = read_only
         self.notices: list[str] = []
         """What went wrong without harm: a committed change whose files could not be written yet."""
+        self.limits: Limits | None = None
+        """What agents may write in a minute; None where nothing is counted."""
         self._tree = Tree(self.root)
         self._journal = Journal(self._tree)
         self._reader = Reader(self.root)
@@ -159,8 +163,7 @@ class Workspace:
 
     def changes(self) -> Iterator[Change]:
         """Every change, newest first, each before the one it came after; unreadable lines are left out."""
-        found = (parse(line) for _, _, line in self._journal.lines())
-        yield from reversed(causal_order([change for change in found if change is not None]))
+        return self._journal.changes()
 
     def damaged_changes(self) -> tuple[Damage, ...]:
         """Lines of the journal that cannot be read (reads all of it)."""
@@ -176,6 +179,13 @@ class Workspace:
         from workbench.store.documents import WorkspaceDB
 
         return WorkspaceDB(self)
+
+    @cached_property
+    def search(self) -> SearchIndex:
+        """The full-text index, which finds and is never asked what is so."""
+        from workbench.store.search import SearchIndex
+
+        return SearchIndex(self._tree, read_only=self.read_only)
 
     # Writing.
 
@@ -213,14 +223,16 @@ class Workspace:
             raise RuntimeError("a transaction is open in this thread already")
         at = stamp(now if now is not None else datetime.now(UTC))
         with self._locked(timeout):
-            position = self._complete()
-            tx = Transaction(self._tree, self._journal, self.load, self._find_path, at)
+            since = self._journal.marked_at()
+            pen = Committer(self._tree, self._journal)
+            tx = Transaction(self._tree, self._journal, pen, self.load, self._find_path, at)
+            tx.edited = partial(self._edited, since)
             self._open.transaction = tx
             try:
                 yield tx
                 self._open.transaction = None
                 if not tx.empty:
-                    self._commit(tx, tx.changes(actor, command, why, position.last, undoes), position)
+                    self._commit(tx, pen, tx.change(actor, command, why, pen.last, undoes))
             finally:
                 self._open.transaction = None
 
@@ -240,7 +252,7 @@ class Workspace:
         if not self._journal.since(position):
             return False
         with self._locked(timeout):
-            self._complete()
+            self._journal.complete()
         return True
 
     def forget_paths(self) -> list[Path]:
@@ -272,25 +284,51 @@ class Workspace:
         with WriterLock(self._tree, timeout):
             yield
 
-    def _complete(self) -> Position:
-        return self._journal.complete()
+    def _commit(self, tx: Transaction, pen: Committer, change: Change | None) -> None:
+        pace = Pace(self._tree, self.limits) if self.limits is not None and change is not None else None
+        if pace is None or change is None:
+            pen.prepare(tx.files)
+            failed = pen.commit_at_least(change) if change is not None else None
+        else:
+            records = len(change.records) + len(change.appends)
+            size = len(canonical_line(msgspec.to_builtins(change))) + sum(map(len, tx.files.values()))
+            pace.check(change.actor, records, size)
+            pen.prepare(tx.files)
+            failed = pen.commit_at_least(change)
+            pace.note(change.actor, records, size)
+        if failed is not None:
+            self.notices.append(failed)
 
-    def _commit(self, tx: Transaction, changes: list[Change], position: Position) -> None:
-        for path, data in tx.files.items():
-            if read_beneath(self.root, path) != data:
-                self._tree.replace(path, data)
-        if not changes:
-            return
-        after = self._journal.commit(changes, changes[-1].at[:7], position)
-        # From here on it has happened. What fails now is finished by the next writer, and readers
-        # see the change meanwhile: reporting failure would make a script do it twice.
-        try:
-            self._journal.apply(changes[-1])
-            self._journal.mark(changes[-1].id, after.file, after.offset)
-        except (StorageError, RefusedError) as error:
-            self.notices.append(
-                f"the change {tx.id} is recorded; its files follow with the next writing command ({error.message})"
-            )
+    def _edited(self, since: int) -> list[tuple[str, str]]:
+        """Records (kind and id) whose files somebody else wrote after our last change, as last read.
+
+        Only what the file system says was written since is compared at all, so a command pays for the
+        edits that there are and not for the records.
+        """
+        found: list[tuple[str, str]] = []
+        images: dict[tuple[str, str], str | None] | None = None
+        for path in sorted(self._reader.touched_since(since)):
+            stored, kind = self._files.get(path), path.split("/")[0]
+            if stored is None or stored.value is None or kind not in TABLES:
+                continue
+            identifier = stored.value.id
+            known = self._journal.written(identifier)
+            if known is None:
+                # Never written here, or the notes of what was are lost: then the log tells.
+                images = self._images() if images is None else images
+                known = images.get((kind, identifier))
+            if known != stored.sha256:
+                found.append((kind, identifier))
+        return found
+
+    def _images(self) -> dict[tuple[str, str], str | None]:
+        """The hash of every record's bytes as the log last left them."""
+        images: dict[tuple[str, str], str | None] = {}
+        for change in self._journal.changes(unfold=False):
+            for record in reversed(change.records):
+                after = None if record.after is None else digest(canonical(record.after))
+                images.setdefault((record.kind, record.id), after)
+        return images
 
     def _find_path(self, kind: str, identifier: str, search: bool) -> str | None:
         """Where a record's file lies: where its last reading says, else by looking through the folders."""

@@ -17,10 +17,8 @@ from textual.reactive import reactive
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
-from workbench.config import user_dirs
 from workbench.errors import WorkbenchError
 from workbench.handoff import clipboard
-from workbench.resources import data_folder
 from workbench.services.context import Context
 from workbench.services.view import View
 from workbench.text import one_line
@@ -34,7 +32,7 @@ from workbench.tui.screens.ask import Confirm
 from workbench.tui.screens.follow import FollowScreen
 from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.main import MainScreen
-from workbench.tui.settings import Settings
+from workbench.tui.settings import Settings, settings_of
 from workbench.tui.terminal import Manners, set_mouse
 from workbench.tui.watch import hints
 
@@ -383,23 +381,6 @@ class WorkbenchApp(App[int]):
             at = names.index(self.theme) if self.theme in names else -1
             self.theme = names[(at + 1) % len(names)]
             self.say(f"theme: {self.theme}")
-
-
-def settings_of(context: Context) -> Settings:
-    """What configuration and environment say about the app."""
-    config = context.config
-    return Settings(
-        theme=config.theme or themes.DEFAULT,
-        keymap=config.keymap,
-        mouse=config.mouse,
-        bell=config.bell,
-        theme_folders=(
-            data_folder("themes"),
-            user_dirs(context.env).config / "themes",
-            context.location.root / "themes",
-        ),
-        env=context.env,
-    )
 
 
 def run_app(context: Context) -> int:

@@ -144,6 +144,7 @@ class Handed:
     failure: str = ""
     """Why the launch did not work; empty where it did."""
     to_copy: str = ""
+    """One line to paste: it starts the receiver after looking that folder, branch and commit are still those."""
 
 
 @dataclass(frozen=True)

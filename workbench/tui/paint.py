@@ -217,14 +217,26 @@ def outcome(message: Message) -> tuple[str, str]:
 
 def gist(message: Message) -> str:
     """What a message is about, as one line of raw text; callers make it safe."""
-    call = message.call
-    if call is not None:
-        detail = call.command or ", ".join(call.paths[:3]) or message.text[:400]
-        return f"{call.name}  {detail}" if detail else call.name
     if message.plan:
         done = sum(item.status == "completed" for item in message.plan)
         return f"plan {done}/{len(message.plan)}: " + "; ".join(item.text for item in message.plan[:6])
+    call = message.call
+    if call is not None:
+        detail = call.command or ", ".join(within(path, message.cwd) for path in call.paths[:3]) or message.text[:400]
+        return f"{call.name}  {detail}" if detail else call.name
     return message.text[:1600] or message.raw_type
+
+
+def short_ref(ref: str) -> str:
+    """``AGENT:SESSION#MESSAGE`` with the ids cut to what tells them apart; anything else as it is."""
+    session, mark, message = ref.partition("#")
+    agent, colon, name = session.partition(":")
+    return f"{agent}:{name[:8]}#{message[:8]}" if mark and colon else ref
+
+
+def within(path: str, folder: str | None) -> str:
+    """A path without the folder that it lies in, where that is known."""
+    return path.removeprefix(folder.rstrip("/") + "/") if folder else path
 
 
 def width_of(text: str) -> int:

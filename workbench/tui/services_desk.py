@@ -18,6 +18,7 @@ from workbench.domain.record import Json
 from workbench.domain.task import Task
 from workbench.errors import NotFoundError, RefusedError, WorkbenchError
 from workbench.handoff import tmux
+from workbench.handoff.launch import quoted
 from workbench.services import changes, facts, handover, history, packages, tasks
 from workbench.services.context import Context
 from workbench.services.packages import CompileOptions, Preview
@@ -310,7 +311,7 @@ class ServicesDesk:
             command=done.launched.text or done.plan.by_hand,
             prompt_file=done.plan.prompt_file,
             steps=tuple(steps),
-            to_copy=done.plan.by_hand,
+            to_copy=" ".join(map(quoted, done.plan.command)),
         )
 
     def reject_package(self, package: str, why: str) -> str:

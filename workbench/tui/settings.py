@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from workbench.config import user_dirs
+from workbench.resources import data_folder
+from workbench.services.context import Context
 from workbench.tui.themes import DEFAULT
 
 
@@ -21,3 +24,20 @@ class Settings:
     """Ours first; later ones win."""
     env: Mapping[str, str] = field(default_factory=dict)
     """For the clipboard."""
+
+
+def settings_of(context: Context) -> Settings:
+    """What configuration and environment say about the app."""
+    config = context.config
+    return Settings(
+        theme=config.theme or DEFAULT,
+        keymap=config.keymap,
+        mouse=config.mouse,
+        bell=config.bell,
+        theme_folders=(
+            data_folder("themes"),
+            user_dirs(context.env).config / "themes",
+            context.location.root / "themes",
+        ),
+        env=context.env,
+    )

@@ -10,6 +10,7 @@ from workbench.sessions.claude.records import Block, Body, Line, Tokens, raw_tex
 from workbench.sessions.claude.results import outcome, picture, result_text
 from workbench.sessions.claude.state import Group, State
 from workbench.sessions.claude.tree import ANSWER
+from workbench.sessions.texts import ARGS_LIMIT, shortened
 
 _sorted = msgspec.json.Encoder(order="sorted").encode
 _SYNTHETIC = "<synthetic>"
@@ -101,7 +102,7 @@ def _call(state: State, voice: Origin, turn: int, model: str | None, block: Bloc
         call_id=block.id if type(block.id) is str else "",
         name=name,
         kind=kind,
-        args=args if len(text) <= tools.ARGS_LIMIT else tools.shortened(args),
+        args=args if len(text) <= ARGS_LIMIT else shortened(args),
         command=tools.command_of(kind, args),
         paths=tools.paths_of(args),
     )

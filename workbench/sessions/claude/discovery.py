@@ -14,11 +14,12 @@ from pathlib import Path
 import msgspec
 
 from workbench.domain.times import instant, stamp
-from workbench.sessions.claude.facts import title_from
 from workbench.sessions.claude.format import names_session
 from workbench.sessions.claude.prompts import is_notice, speaker, split
 from workbench.sessions.claude.records import Block, Body, Line, decode
 from workbench.sessions.model import FoundSession
+from workbench.sessions.places import forms, within
+from workbench.sessions.texts import title_from
 
 _WINDOW = 32 * 1024
 _LARGE_WINDOW = 512 * 1024
@@ -37,7 +38,7 @@ def project_folders(env: Mapping[str, str]) -> list[Path]:
 
 def discover(folders: Sequence[Path], env: Mapping[str, str]) -> list[FoundSession]:
     """Sessions whose records name a folder in one of ``folders``, newest first; sub-agents' files are left out."""
-    wanted = {form for folder in folders for form in (os.path.normpath(Path.cwd() / folder), os.path.realpath(folder))}
+    wanted = forms(folders)
     found: dict[Path, FoundSession] = {}
     for path in _files(env):
         session = _look(path, wanted)
@@ -109,7 +110,7 @@ def _prompt(line: Line) -> str:
     return words.strip()
 
 
-def _look(path: Path, wanted: set[str]) -> FoundSession | None:
+def _look(path: Path, wanted: frozenset[str]) -> FoundSession | None:
     """The session in a file, where one of the folders that its head or tail names is wanted."""
     try:
         with path.open("rb", buffering=0) as file:
@@ -125,7 +126,7 @@ def _look(path: Path, wanted: set[str]) -> FoundSession | None:
     glance.take(first)
     if tail:
         glance.take(tail.split(b"\n")[1:])
-    cwd = next((cwd for cwd in glance.cwds if _within(cwd, wanted)), None)
+    cwd = next((cwd for cwd in glance.cwds if within(cwd, wanted)), None)
     if cwd is None:
         return None
     return FoundSession(
@@ -146,15 +147,6 @@ def _head(descriptor: int, size: int) -> bytes:
     if size > _WINDOW and b'"cwd"' not in head:
         head = os.pread(descriptor, _LARGE_WINDOW, 0)
     return head
-
-
-def _within(cwd: str, wanted: set[str]) -> bool:
-    if not Path(cwd).is_absolute():
-        return False
-    for form in {os.path.normpath(cwd), os.path.realpath(cwd)}:
-        if any(form == folder or form.startswith(folder.rstrip(os.sep) + os.sep) for folder in wanted):
-            return True
-    return False
 
 
 def _identity(path: Path, session: str | None) -> str:

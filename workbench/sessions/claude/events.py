@@ -6,10 +6,11 @@ from typing import Any
 
 from workbench.domain.message import Origin
 from workbench.sessions.claude.prompts import split
-from workbench.sessions.claude.records import Line, text_of
+from workbench.sessions.claude.records import Line
 from workbench.sessions.claude.results import picture, result_text
 from workbench.sessions.claude.state import State
 from workbench.sessions.claude.tree import AUXILIARY, PROMPT
+from workbench.sessions.texts import text_of
 
 _SILENT = frozenset({"turn_duration", "session_start", "bridge_status"})
 _NOTICES = frozenset({"local_command", "away_summary", "informational", "model_refusal_fallback"})

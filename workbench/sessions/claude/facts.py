@@ -10,15 +10,9 @@ from typing import Any
 from workbench.sessions.claude.records import Line
 from workbench.sessions.claude.state import State
 from workbench.sessions.model import SessionInfo
+from workbench.sessions.texts import title_from
 
 _COMMAND = re.compile(r"<command-name>(.*?)</command-name>", re.DOTALL)
-_TITLE_LIMIT = 120
-
-
-def title_from(text: str) -> str:
-    """A message as a title: one line, cut at a length that fits a list."""
-    line = " ".join(text[: _TITLE_LIMIT * 4].split())
-    return line if len(line) <= _TITLE_LIMIT else line[: _TITLE_LIMIT - 1] + "\u2026"
 
 
 class Facts:

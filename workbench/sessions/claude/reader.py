@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Self
-
-import msgspec
 
 from workbench.domain.message import BODY_LIMIT, Message
 from workbench.sessions.claude.answers import answer
@@ -19,25 +16,19 @@ from workbench.sessions.claude.records import CHAIN, METADATA, TITLES, Line, dec
 from workbench.sessions.claude.state import Hints, State
 from workbench.sessions.claude.tree import AUXILIARY
 from workbench.sessions.claude.turns import user
+from workbench.sessions.lines import BAD, LineReader
 from workbench.sessions.model import SessionInfo
 from workbench.sessions.salvage import salvage
 
-_BAD = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
-_NAMED_LINES = 5
-"""Unreadable lines whose numbers are kept."""
 
-
-class ClaudeReader:
+class ClaudeReader(LineReader[Line]):
     """Reads one file; see :class:`workbench.sessions.model.Reader`."""
 
     def __init__(self, hints: Hints, limit: int = BODY_LIMIT) -> None:
+        super().__init__(decode, is_record)
         self._state = State(hints, limit)
         self._facts = Facts()
         self._variants: set[str] = set()
-        self._lines = 0
-        self._records = self._with_messages = self._metadata = self._unknown = 0
-        self._unreadable = self._oversized = 0
-        self._bad_lines: list[int] = []
 
     @property
     def messages(self) -> list[Message]:
@@ -62,58 +53,9 @@ class ClaudeReader:
         """An empty reader that knows the session's id and kind from the start."""
         return type(self)(self._state.hints, self._state.limit)
 
-    def feed(self, lines: Sequence[bytes], start: int) -> None:
-        """Take complete lines without their newlines; the first begins at byte ``start``."""
-        take = self._take
-        for raw in lines:
-            end = start + len(raw)
-            self._lines += 1
-            try:
-                line = decode(raw)
-            except _BAD:
-                self._damaged(raw, start)
-            else:
-                take(line, raw, start, end if raw[-1:] == b"}" else start + len(raw.rstrip()))
-            start = end + 1
-
-    def skip(self) -> None:
-        """Count one line that is too long to be read."""
-        self._lines += 1
-        self._oversized += 1
-        self._lost()
-
     def settle(self) -> None:
         """Bring ``in_context`` up to date."""
         self._state.settle()
-
-    def complete(self, line: bytes) -> bool:
-        """Whether an unfinished last line is a whole record already."""
-        try:
-            decode(line)
-        except _BAD:
-            found = salvage(line, is_record)
-            return len(found.records) == 1 and not found.lost
-        return True
-
-    def _lost(self) -> None:
-        self._records += 1
-        self._unreadable += 1
-        if len(self._bad_lines) < _NAMED_LINES:
-            self._bad_lines.append(self._lines)
-
-    def _damaged(self, raw: bytes, start: int) -> None:
-        """Take what can be had from a line that is no record as it stands."""
-        found = salvage(raw, is_record)
-        lost = found.lost
-        for clean, begin, end in found.records:
-            try:
-                line = decode(clean)
-            except _BAD:
-                lost = True
-                continue
-            self._take(line, clean, start + begin, start + end)
-        if lost:
-            self._lost()
 
     def _take(self, line: Line, raw: bytes, start: int, end: int) -> None:
         self._records += 1
@@ -169,14 +111,6 @@ class ClaudeReader:
         state.emit("unknown", "system", "harness", raw_text(raw), hidden=True)
         state.leave()
 
-    def _count(self, made: bool | None) -> None:
-        if made is None:
-            self._unknown += 1
-        elif made:
-            self._with_messages += 1
-        else:
-            self._metadata += 1
-
     def _repeated(self, line: Line, raw: bytes, start: int, end: int) -> None:
         """A record whose id was there before: a replay is dropped, another content under the same id is kept."""
         state = self._state
@@ -200,7 +134,7 @@ class ClaudeReader:
         alone = type(self)(hints, limit)
         try:
             line = decode(raw)
-        except _BAD:
+        except BAD:
             found = salvage(raw, is_record).records
             if not found:
                 return []
@@ -213,7 +147,7 @@ class ClaudeReader:
         """The unclipped text of ``message`` from the bytes it came from; None where they are not its own."""
         try:
             made = self._replay(line, sys.maxsize)
-        except _BAD:
+        except BAD:
             return None
         block = message.raw.block if message.raw is not None else 0
         if block >= len(made):
@@ -226,14 +160,7 @@ class ClaudeReader:
         """What is known so far."""
         return replace(
             self._facts.info(path, self._state),
-            records=self._records,
-            with_messages=self._with_messages,
-            metadata=self._metadata,
-            unknown=self._unknown,
-            unreadable=self._unreadable,
-            unreadable_lines=tuple(self._bad_lines),
-            oversized=self._oversized,
-            unfinished=unfinished,
+            **self._counts(unfinished),
         )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from workbench.sessions.salvage import salvage
+from workbench.sessions.texts import text_of
 
 Other = str | int | float | bool | list[msgspec.Raw] | None
 """What stands where an object is expected, and is none."""
@@ -170,8 +171,3 @@ def raw_text(line: bytes, *path: str | int) -> str:
         except (KeyError, IndexError, TypeError):
             return ""
     return text_of(value)
-
-
-def text_of(value: Any) -> str:
-    """Any JSON value as text: strings as themselves, the rest as compact JSON with sorted keys."""
-    return value if isinstance(value, str) else msgspec.json.encode(value, order="sorted").decode()

@@ -6,7 +6,9 @@ import re
 from typing import Any, Literal
 
 from workbench.domain.message import BODY_LIMIT, FileChange, ResultStatus, ToolKind, ToolResult
-from workbench.sessions.claude.records import Block, Other, Twin, text_of
+from workbench.sessions import texts
+from workbench.sessions.claude.records import Block, Other, Twin
+from workbench.sessions.texts import text_of
 
 _EXIT = re.compile(r"(?:Error: )?Exit code (-?\d{1,10})\b")
 _DENIED = (
@@ -49,11 +51,9 @@ def _part(part: Any) -> str:
 
 
 def picture(kind: Any, source: Any) -> str:
-    """One line in place of an image or document: its type and how large it is."""
+    """One line in place of an image or document."""
     source = source if isinstance(source, dict) else {}
-    data = source.get("data")
-    where = f"{len(data) * 3 // 4} bytes" if isinstance(data, str) else source.get("url", "")
-    return "[" + " ".join(str(word) for word in (kind or "unknown", source.get("media_type", ""), where) if word) + "]"
+    return texts.picture(kind, source.get("media_type", ""), source.get("data"), source.get("url", ""))
 
 
 def outcome(block: Block, text: str, twin: Twin | Other, kind: ToolKind | None, denial: Any) -> ToolResult:

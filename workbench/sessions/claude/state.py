@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -24,6 +23,7 @@ from workbench.domain.message import (
 )
 from workbench.sessions.claude.records import Body, Line, Tokens
 from workbench.sessions.claude.tree import PROMPT, ROOT, SIDE, Tree
+from workbench.sessions.lines import Occurrences
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -82,7 +82,7 @@ class State:
         self.tails: dict[str, int] = {}
         """Last record of a stretch that a compaction kept, to the boundary it now hangs on."""
         self.boundary = ROOT
-        self._occurrences: dict[str, int] = {}
+        self._occurrences = Occurrences()
         # The record in hand.
         self.node = ROOT
         self.side = False
@@ -232,12 +232,8 @@ class State:
         self.block = block + 1
 
     def _hashed(self, kind: str, role: str, text: str) -> str:
-        """An id for a record that has none: by session, content and occurrence, never by position."""
-        seed = "\0".join((self.origin_session or self.hints.session, self.raw_type, role, kind, text))
-        digest = hashlib.sha256(seed.encode("utf-8", "replace")).hexdigest()[:20]
-        count = self._occurrences.get(digest, 0) + 1
-        self._occurrences[digest] = count
-        return digest if count == 1 else f"{digest}:{count}"
+        """An id for a record that has none."""
+        return self._occurrences.name(self.origin_session or self.hints.session, self.raw_type, role, kind, text)
 
     def replace_at(self, place: int, **fields: Any) -> None:
         """Change a message that is in the list already; one that somebody may hold is replaced, never altered."""

@@ -38,10 +38,6 @@ _PATH_KEYS = ("file_path", "notebook_path", "path")
 _STATUSES = ("pending", "in_progress", "completed")
 Status = Literal["pending", "in_progress", "completed"]
 
-ARGS_LIMIT = 4096
-"""Characters of a call's arguments kept whole in memory; of larger ones long strings are cut."""
-_STRING_LIMIT = 256
-
 
 def tool_kind(name: str) -> ToolKind:
     """The neutral kind of a tool."""
@@ -62,17 +58,6 @@ def paths_of(args: Any) -> tuple[str, ...]:
         if type(path := args.get(key)) is str and path:
             return (path,)
     return ()
-
-
-def shortened(args: Any) -> Any:
-    """Arguments with long strings cut: their whole text is the message's body."""
-    if isinstance(args, str):
-        return args if len(args) <= _STRING_LIMIT else args[:_STRING_LIMIT] + "\u2026"
-    if isinstance(args, dict):
-        return {key: shortened(value) for key, value in args.items()}
-    if isinstance(args, list):
-        return [shortened(value) for value in args[:_STRING_LIMIT]]
-    return args
 
 
 def todos(args: Any) -> tuple[PlanItem, ...] | None:

@@ -55,7 +55,7 @@ class FactScreen(Modal[None]):
                 ("· ", paint.QUIET),
                 paint.line(source.by or source.type, limit=60),
                 (f" {at} ", paint.QUIET),
-                paint.line(source.ref or "", paint.QUIET, 160),
+                paint.line(paint.short_ref(source.ref or ""), paint.QUIET, 160),
             )
             if source.quote:
                 yield Content.assemble("  “", paint.line(source.quote, "italic", 600), "”")

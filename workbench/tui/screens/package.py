@@ -116,7 +116,7 @@ class PackageScreen(Modal[PackageAnswer]):
             ]
         return [
             BarKey("enter", "go on", "go", able),
-            BarKey("space", "take/leave", "take"),
+            BarKey("space", "take", "take"),
             BarKey("p", "pin", "pin"),
             BarKey("+/-", "budget", "budget(1)"),
             BarKey("tab", TABS[(TABS.index(self.tab) + 1) % len(TABS)], "tab(1)"),

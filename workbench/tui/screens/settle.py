@@ -22,7 +22,7 @@ from workbench.tui.screens.modal import Modal
 from workbench.tui.widgets.key_bar import BarKey
 from workbench.tui.widgets.task_pane import TaskScroll
 
-SOURCES_SHOWN = 4
+SOURCES_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class SettleScreen(Modal[SettleAnswer]):
         """What can be decided."""
         return [
             BarKey("enter", "confirm", "confirm"),
-            BarKey("e", "edit and confirm", "edit"),
+            BarKey("e", "edit", "edit"),
             BarKey("x", "reject", "reject"),
             BarKey("m", "its message", "message", bool(self._message())),
         ]
@@ -110,7 +110,9 @@ class SettleScreen(Modal[SettleAnswer]):
         by = paint.line(source.by or "unknown", "$who-human" if source.by.startswith("human:") else "", 40)
         yield Content.assemble(("said by ", paint.QUIET), by, (f" {at}" if at else "", paint.QUIET))
         if source.ref:
-            yield Content.assemble((f"{source.type} ", paint.QUIET), paint.line(source.ref, paint.QUIET, 120))
+            yield Content.assemble(
+                (f"{source.type} ", paint.QUIET), paint.line(paint.short_ref(source.ref), paint.QUIET, 120)
+            )
 
     def _rests(self) -> Iterator[Content]:
         yield Content.styled("what rests on it", "$label bold")

@@ -37,6 +37,7 @@ class HistoryList(LineList[MessageView]):
     def __init__(self, *, id: str | None = None, empty: Content | None = None) -> None:
         super().__init__(id=id, empty=empty)
         self._marks: frozenset[str] = frozenset()
+        self._shown: frozenset[str] = frozenset()
         self._anchor: str | None = None
 
     def row_id(self, row: MessageView) -> str:
@@ -46,7 +47,7 @@ class HistoryList(LineList[MessageView]):
     @property
     def marks(self) -> frozenset[str]:
         """Refs of marked messages, the open range included."""
-        return self._marks | self._span()
+        return self._shown
 
     def row_lines(self, row: MessageView, width: int) -> Sequence[Content]:
         """Mark, number, who, kind, tokens, class and disposition, what; fewer columns where it is narrow."""
@@ -56,7 +57,7 @@ class HistoryList(LineList[MessageView]):
         text_style = "$quiet strike" if fate.disposition == "dropped" else "$quiet" if gone else ""
         if not message.in_context and not gone:
             text_style = "$quiet"
-        marked = row.message.ref in self.marks
+        marked = row.message.ref in self._shown
         parts: list[Content | str | tuple[str, str]] = [("■ ", "$warn") if marked else "  "]
         if width >= 60:
             parts += [paint.word(str(message.seq), SEQ, paint.QUIET, right=True), " "]
@@ -74,11 +75,11 @@ class HistoryList(LineList[MessageView]):
 
     def row_style(self, row: MessageView) -> str:
         """Marked rows have their own background."""
-        return "$marked" if row.message.ref in self.marks else ""
+        return "$marked" if row.message.ref in self._shown else ""
 
     def clear_marks(self) -> bool:
         """Take all marks away; whether there were any."""
-        had = bool(self.marks)
+        had = bool(self._shown)
         self._marks, self._anchor = frozenset(), None
         self._changed()
         return had
@@ -91,6 +92,7 @@ class HistoryList(LineList[MessageView]):
         """Forget marks on messages that are no longer there."""
         if self._marks:
             self._marks &= {self.row_id(row) for row in self.rows}
+            self._shown = self._marks | self._span()
 
     def action_mark(self) -> None:
         """Mark or unmark the message under the cursor, and go on to the next."""
@@ -149,5 +151,6 @@ class HistoryList(LineList[MessageView]):
         return frozenset(m.ref for m in messages if m.id in chosen)
 
     def _changed(self, refused: str = "") -> None:
+        self._shown = self._marks | self._span()
         self.repaint()
         self.post_message(self.Marked(refused))

@@ -9,15 +9,17 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static
 
-from workbench.domain.message import Message
+from workbench.domain.message import Message, ToolCall
 from workbench.services.view import MessageView
 from workbench.tui import paint
 from workbench.tui.messages import BodyWanted
+from workbench.tui.paint import within
 from workbench.tui.widgets.task_pane import TaskScroll
 
 LINES = 1500
 """Lines shown; what is left off is said."""
 WIDTH = 4000
+ARGUMENT_LINES = 200
 
 
 class MessagePane(TaskScroll):
@@ -72,13 +74,13 @@ class MessagePane(TaskScroll):
         body = self._full if self._full is not None else message.text
         call = message.call
         if call is not None:
-            yield Content.assemble(paint.line(call.name, "bold", 80), "  ", paint.line(call.command or "", limit=2000))
-            if call.args is not None and not call.command:
-                yield paint.lines(json.dumps(call.args, indent=2, ensure_ascii=False), 60, width=400)[0]
+            yield paint.line(call.name, "bold", 80)
+            yield from arguments(call, message.cwd)
+            body = "" if call.args is not None else body
         for item in message.plan:
             box = {"completed": "[x]", "in_progress": "[>]"}.get(item.status, "[ ]")
             yield Content.assemble((f"{box} ", paint.LABEL), paint.line(item.text))
-        if body and not (call is not None and body == call.command):
+        if body:
             text, left = paint.lines(body, LINES, width=WIDTH)
             yield text
             if left:
@@ -111,6 +113,25 @@ class MessagePane(TaskScroll):
     def _by(self, row: MessageView) -> str:
         trim = row.fate.trim
         return row.fate.disposition if trim is None else f"{row.fate.disposition} by {paint.who(trim.by)}"
+
+
+def arguments(call: ToolCall, cwd: str | None) -> Iterator[Content]:
+    """What a call was given: short values beside their names, long ones under them."""
+    if not isinstance(call.args, dict):
+        if call.command:
+            yield paint.lines(call.command, ARGUMENT_LINES, width=WIDTH)[0]
+        return
+    for name, value in call.args.items():
+        text = within(value, cwd) if isinstance(value, str) else json.dumps(value, indent=1, ensure_ascii=False)
+        label = paint.line(str(name), paint.LABEL, 60)
+        if "\n" not in text:
+            yield Content.assemble(label, "  ", paint.lines(text, 1, width=WIDTH)[0])
+            continue
+        yield label
+        shown, left = paint.lines(text, ARGUMENT_LINES, width=WIDTH)
+        yield shown
+        if left:
+            yield Content.styled(f"… {paint.plural(left, 'line')} left off here", paint.QUIET)
 
 
 def text_to_copy(message: Message) -> str:

@@ -1,0 +1,148 @@
+"""The app over a real workspace: the sample, copied, with its sessions and git."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.tui.seeing import says, sees, text_of, until
+from workbench.errors import RefusedError, VersionConflictError
+from workbench.services import facts
+from workbench.services.context import Context, open_context
+from workbench.services.demo import copy_demo
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.desk import Choice
+from workbench.tui.screens.follow import FollowScreen
+from workbench.tui.screens.launch import LaunchScreen
+from workbench.tui.screens.package import PackageScreen
+from workbench.tui.screens.pick import Pick
+from workbench.tui.screens.settle import SettleScreen
+from workbench.tui.services_desk import ServicesDesk
+from workbench.tui.settings import settings_of
+
+
+@pytest.fixture
+def context(tmp_path: Path, home: Path) -> Context:
+    env = dict(os.environ)
+    folder = copy_demo(None, tmp_path / "demo", env, None)
+    return open_context(folder, env=env, app=True)
+
+
+@pytest.fixture
+def desk(context: Context) -> ServicesDesk:
+    made = ServicesDesk(context)
+    made.view()
+    return made
+
+
+def test_a_cut_is_planned_carried_out_and_taken_back(desk):
+    view = desk.view()
+    task = view.task.task.id
+    refs = desk.suggest(task)
+    plan = desk.plan_cut(task, refs, "drop")
+    assert plan.after < plan.before == view.history.tokens_kept
+    assert "context does not change" in plan.in_what
+    desk.cut(task, plan)
+    assert desk.view().history.tokens_kept == plan.after
+    undo = desk.undo_plan()
+    assert "history drop" in undo.command
+    desk.undo(undo.change)
+    assert desk.view().history.tokens_kept == plan.before
+
+
+def test_a_proposal_is_settled_against_what_was_seen(desk, context):
+    proposed = next(f for f in desk.view().facts if f.lifecycle == "proposed")
+    settling = desk.settlement(proposed.fact.id)
+    assert settling.active is not None
+    assert settling.expect == f"{settling.active.id}@{settling.active.version}"
+    assert any("goes stale" in line for line in settling.depends)
+    facts.edit(context, settling.active.id, statement="worded differently meanwhile")
+    with pytest.raises(VersionConflictError):
+        desk.confirm(proposed.fact.id, settling.expect)
+    desk.confirm(proposed.fact.id, desk.settlement(proposed.fact.id).expect)
+    assert next(f for f in desk.view().facts if f.fact.id == proposed.fact.id).lifecycle == "active"
+
+
+def test_rows_move_and_the_package_is_packed_again(desk):
+    task = desk.view().task.task.id
+    first = desk.draft(task, Choice("codex"))
+    assert first.tokens <= first.budget
+    assert not first.blocked
+    row = next(r for r in first.rows if r.included and r.tier != "required")
+    without = desk.draft(task, Choice("codex", without=frozenset({row.id})))
+    assert not next(r for r in without.rows if r.id == row.id).included
+    small = desk.draft(task, Choice("codex", budget=first.tokens - 1))
+    assert small.tokens < first.tokens
+    assert desk.draft(task, Choice("codex", budget=256)).blocked
+    assert desk.draft(task, Choice("codex")).prompt == first.prompt
+
+
+def test_handing_over_by_print_and_what_is_remembered(desk):
+    task = desk.view().task.task.id
+    package = desk.prepare(task, Choice("codex", 4000))
+    assert desk.remembered() == Choice("codex", 4000)
+    assert not [d for d in desk.check(package) if d.stops]
+    offers = desk.offers(package)
+    assert offers[0].way == "copy"
+    assert next(o for o in offers if o.way == "tmux").why_not
+    stored = desk.stored(package)
+    assert stored.prompt
+    assert stored.rows
+    handed = desk.hand_over(package, "print")
+    assert not handed.failure
+    assert handed.prompt_file.read_text() == stored.prompt
+    assert next(p for p in desk.view().packages if p.envelope.id == package).status == "launched"
+
+
+def test_what_changed_stops_the_package(desk, context):
+    task = desk.view().task.task.id
+    package = desk.prepare(task, Choice("codex"))
+    proposed = next(f for f in desk.view().facts if f.lifecycle == "proposed")
+    desk.confirm(proposed.fact.id, None)
+    assert any(d.stops and d.code == "fact_changed" for d in desk.check(package))
+    with pytest.raises(RefusedError):
+        desk.hand_over(package, "print")
+
+
+def test_the_pulse_beats_when_anything_changes(desk, context):
+    before = desk.pulse()
+    assert desk.pulse() == before
+    session = next(Path(s.path) for s in desk.view().sessions if s.path)
+    with session.open("a") as file:
+        file.write("{}\n")
+    assert desk.pulse() != before
+    before = desk.pulse()
+    facts.propose(context, "some.key", "value")
+    assert desk.pulse() != before
+
+
+def test_read_only_and_agents_are_refused(context):
+    env = dict(context.env)
+    start = context.location.worktree
+    assert "--read-only" in ServicesDesk(open_context(start, env=env, app=True, read_only=True)).refusal()
+    assert "only a person" in ServicesDesk(open_context(start, env=env, as_="agent:x", app=True)).refusal()
+
+
+async def test_the_three_interactions_by_keyboard(context):
+    app = WorkbenchApp(ServicesDesk(context), settings_of(context), context.now)
+    async with app.run_test(size=(180, 50), notifications=True) as pilot:
+        await until(pilot, lambda: app.view is not None)
+        await pilot.press("a")
+        await sees(pilot, "messages marked")
+        await pilot.press("t")
+        await sees(pilot, "tokens  (-")
+        await pilot.press("enter")
+        await says(pilot, "less to carry")
+        await until(pilot, lambda: any(m.fate.disposition == "dropped" for m in app.view.history.messages))
+        await pilot.press("s")
+        await until(pilot, lambda: isinstance(app.screen, SettleScreen))
+        await pilot.press("enter")
+        await until(pilot, lambda: not any(f.lifecycle == "proposed" for f in app.view.facts))
+        for kind in (Pick, PackageScreen, LaunchScreen, FollowScreen):
+            await pilot.press("H" if kind is Pick else "enter")
+            await until(pilot, lambda kind=kind: isinstance(app.screen, kind))
+            await pilot.pause()
+        await sees(pilot, "✓ launched")
+        assert "not observed yet" in text_of(app)

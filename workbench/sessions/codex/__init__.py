@@ -1,0 +1,1 @@
+"""Codex: rollout files of its command line, desktop and editor programs."""

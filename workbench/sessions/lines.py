@@ -1,0 +1,120 @@
+"""What every reader of line-by-line JSON does alike: decode, salvage what is damaged, account for every record."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from workbench.sessions.salvage import salvage
+
+BAD = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
+"""What a decoder raises for a line that is no record."""
+_NAMED_LINES = 5
+"""Unreadable lines whose numbers are kept."""
+
+L = TypeVar("L")
+
+
+class LineReader(ABC, Generic[L]):
+    """Feeds records to :meth:`_take` and counts: messages, metadata, unknown and unreadable make up the records."""
+
+    def __init__(self, decode: Callable[[bytes], L], is_record: Callable[[dict[str, Any]], bool]) -> None:
+        self._decode = decode
+        self._is_record = is_record
+        self._lines = 0
+        self._records = self._with_messages = self._metadata = self._unknown = 0
+        self._unreadable = self._oversized = 0
+        self._bad_lines: list[int] = []
+
+    @abstractmethod
+    def _take(self, line: L, raw: bytes, start: int, end: int) -> None:
+        """Take one record, which stands at bytes ``start`` to ``end`` of the file."""
+
+    def feed(self, lines: Sequence[bytes], start: int) -> None:
+        """Take complete lines without their newlines; the first begins at byte ``start``."""
+        take, decode = self._take, self._decode
+        for raw in lines:
+            end = start + len(raw)
+            self._lines += 1
+            try:
+                line = decode(raw)
+            except BAD:
+                self._damaged(raw, start)
+            else:
+                take(line, raw, start, end if raw[-1:] == b"}" else start + len(raw.rstrip()))
+            start = end + 1
+
+    def skip(self) -> None:
+        """Count one line that is too long to be read."""
+        self._lines += 1
+        self._oversized += 1
+        self._lost()
+
+    def complete(self, line: bytes) -> bool:
+        """Whether an unfinished last line is a whole record already."""
+        try:
+            self._decode(line)
+        except BAD:
+            found = salvage(line, self._is_record)
+            return len(found.records) == 1 and not found.lost
+        return True
+
+    def _lost(self) -> None:
+        self._records += 1
+        self._unreadable += 1
+        if len(self._bad_lines) < _NAMED_LINES:
+            self._bad_lines.append(self._lines)
+
+    def _damaged(self, raw: bytes, start: int) -> None:
+        """Take what can be had from a line that is no record as it stands."""
+        found = salvage(raw, self._is_record)
+        lost = found.lost
+        for clean, begin, end in found.records:
+            try:
+                line = self._decode(clean)
+            except BAD:
+                lost = True
+                continue
+            self._take(line, clean, start + begin, start + end)
+        if lost:
+            self._lost()
+
+    def _count(self, made: bool | None) -> None:
+        """Account for a record: it made messages, it is known to carry none, or its kind is unknown (None)."""
+        if made is None:
+            self._unknown += 1
+        elif made:
+            self._with_messages += 1
+        else:
+            self._metadata += 1
+
+    def _counts(self, unfinished: int) -> dict[str, Any]:
+        """The fields of :class:`~workbench.sessions.model.SessionInfo` that say how the records are accounted for."""
+        return {
+            "records": self._records,
+            "with_messages": self._with_messages,
+            "metadata": self._metadata,
+            "unknown": self._unknown,
+            "unreadable": self._unreadable,
+            "unreadable_lines": tuple(self._bad_lines),
+            "oversized": self._oversized,
+            "unfinished": unfinished,
+        }
+
+
+class Occurrences:
+    """Ids for what has none of its own: by session, content and occurrence, never by position."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, int] = {}
+
+    def name(self, *seed: str) -> str:
+        """The id of the next occurrence of this content."""
+        digest = hashlib.sha256("\0".join(seed).encode("utf-8", "replace")).hexdigest()[:20]
+        count = self._seen.get(digest, 0) + 1
+        self._seen[digest] = count
+        return digest if count == 1 else f"{digest}:{count}"

@@ -1,0 +1,242 @@
+"""One SQLite database of texts: the index on disk, or what completes it in memory.
+
+The texts themselves are not kept (a *contentless* FTS5 table): words and their places are. A text
+that goes leaves its words behind without an entry, which finds nothing; when too many did, the whole
+is made anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.store.search_words import spaced
+
+if TYPE_CHECKING:
+    import sqlite3
+
+FORMAT = 1
+"""Changes with the schema or with how texts are cut; another one in the file makes it anew."""
+STEP = 500
+"""Texts that are put in at a time."""
+_WASTE = 5000
+"""Texts that may have gone before the whole is made anew."""
+_SCHEMA = (
+    "CREATE TABLE groups(number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, stamp TEXT NOT NULL)",
+    # A number is never used again: words of a text that went may still stand under it.
+    "CREATE TABLE texts(number INTEGER PRIMARY KEY AUTOINCREMENT, grp INTEGER NOT NULL, ref TEXT NOT NULL, "
+    "mark INTEGER NOT NULL, at TEXT NOT NULL, place INTEGER NOT NULL)",
+    "CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='unicode61 remove_diacritics 2')",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A text of a group."""
+
+    ref: str
+    """Its name within the group."""
+    mark: int
+    """Differs when the text does."""
+    at: str
+    """Its time; newer ones are found first."""
+    place: int
+    """Its place in the group, for those of the same time, and to find it again."""
+    text: Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What is known of a text that is in the index."""
+
+    number: int
+    mark: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where to look."""
+
+    group: str
+    ref: str
+    at: str
+    place: int
+
+
+class Part:
+    """A database with the schema of the index.
+
+    Args:
+        connection: In autocommit mode.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._db = connection
+        self._hiding = False
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._db.close()
+
+    def fits(self) -> bool:
+        """Whether it is an index of this form, and nothing else."""
+        if self._one("PRAGMA user_version") != FORMAT:
+            return False
+        found = {sql for (sql,) in self._db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
+        # FTS5 and AUTOINCREMENT bring tables of their own, under the names of those that asked for them.
+        own = {sql for sql in found if "sqlite_sequence" not in sql and "'words_" not in sql}
+        return own == set(_SCHEMA)
+
+    def make(self) -> None:
+        """Make it anew, whatever was in it."""
+        names = self._db.execute("SELECT type, name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'").fetchall()
+        with _Transaction(self._db):
+            for kind, name in sorted(names, key=lambda row: row[1] != "words"):
+                if kind in ("table", "view") and not name.startswith("words_"):
+                    self._db.execute(f"DROP {kind} IF EXISTS {_quoted(name)}")
+            for statement in _SCHEMA:
+                self._db.execute(statement)
+            self._db.execute(f"PRAGMA user_version = {FORMAT}")
+
+    def clear(self) -> None:
+        """Forget all texts."""
+        self.make()
+        self._db.execute("VACUUM")
+
+    @property
+    def wasteful(self) -> bool:
+        """Whether more went than stayed."""
+        ever = self._one("SELECT seq FROM sqlite_sequence WHERE name = 'texts'") or 0
+        there = self._one("SELECT count(*) FROM texts") or 0
+        return ever - there > max(_WASTE, there)
+
+    def stamp(self, group: str) -> str | None:
+        """The stamp under which a group is complete here; None where it is not."""
+        row = self._db.execute("SELECT stamp FROM groups WHERE name = ?", (group,)).fetchone()
+        return str(row[0]) if row and row[0] else None
+
+    def holds(self, group: str) -> bool:
+        """Whether anything of a group is here."""
+        return bool(self._one("SELECT 1 FROM groups WHERE name = ?", group))
+
+    def rows(self, group: str) -> dict[str, Row]:
+        """The texts of a group that are here and not hidden."""
+        number = self._number(group)
+        if number is None:
+            return {}
+        unseen = self._unseen("")
+        found = self._db.execute(f"SELECT ref, number, mark FROM texts WHERE grp = ?{unseen}", (number,))
+        return {ref: Row(at, mark) for ref, at, mark in found}
+
+    def put(
+        self, group: str, entries: Collection[Entry], gone: Collection[int], stamp: str, pause: Callable[[], None]
+    ) -> None:
+        """Put texts into a group and take others out, a step at a time; its stamp stands when all is done."""
+        waiting = list(entries)
+        with _Transaction(self._db):
+            number = self._make_group(group)
+            self._remove(gone)
+        for start in range(0, len(waiting), STEP):
+            step = waiting[start : start + STEP]
+            # Cut before the transaction begins: while it is open, readers wait.
+            texts = [spaced(entry.text()) for entry in step]
+            with _Transaction(self._db):
+                first = (self._one("SELECT seq FROM sqlite_sequence WHERE name = 'texts'") or 0) + 1
+                self._db.executemany(
+                    "INSERT INTO texts(number, grp, ref, mark, at, place) VALUES (?, ?, ?, ?, ?, ?)",
+                    ((n, number, _storable(e.ref), e.mark, e.at, e.place) for n, e in enumerate(step, first)),
+                )
+                self._db.executemany("INSERT INTO words(rowid, text) VALUES (?, ?)", enumerate(texts, first))
+            pause()
+        self._db.execute("UPDATE groups SET stamp = ? WHERE number = ?", (stamp, number))
+
+    def remove_group(self, group: str) -> None:
+        """Take a whole group out."""
+        number = self._number(group)
+        if number is not None:
+            with _Transaction(self._db):
+                self._db.execute("DELETE FROM texts WHERE grp = ?", (number,))
+                self._db.execute("DELETE FROM groups WHERE number = ?", (number,))
+
+    @property
+    def version(self) -> int:
+        """Differs when somebody else wrote."""
+        return self._one("PRAGMA data_version") or 0
+
+    def hide(self, numbers: Iterable[int]) -> None:
+        """Show these texts no longer, without changing what is kept."""
+        rows = [(number,) for number in numbers]
+        if rows:
+            self._db.execute("CREATE TEMP TABLE IF NOT EXISTS hidden(number INTEGER PRIMARY KEY)")
+            self._db.executemany("INSERT OR IGNORE INTO temp.hidden VALUES (?)", rows)
+            self._hiding = True
+
+    def unhide(self) -> None:
+        """Show again what was hidden."""
+        if self._hiding:
+            self._db.execute("DELETE FROM temp.hidden")
+            self._hiding = False
+
+    def find(self, question: str, groups: Collection[str], limit: int | None) -> tuple[int, list[Found]]:
+        """How many texts of ``groups`` match, and the newest ``limit`` of them (all, where it is None)."""
+        names = {number: name for name in groups if (number := self._number(name)) is not None}
+        if not names:
+            return 0, []
+        chosen = ", ".join(str(number) for number in sorted(names))
+        source = (
+            "FROM words CROSS JOIN texts AS t ON t.number = words.rowid "
+            f"WHERE words MATCH ? AND t.grp IN ({chosen}){self._unseen('t.')}"
+        )
+        columns, order = "t.grp, t.ref, t.at, t.place", "ORDER BY t.at DESC, t.place DESC, t.ref DESC"
+        if limit is None:
+            rows = self._db.execute(f"SELECT {columns} {source}", (question,)).fetchall()
+            total = len(rows)
+        else:
+            rows = self._db.execute(f"SELECT {columns} {source} {order} LIMIT ?", (question, limit)).fetchall()
+            total = len(rows) if len(rows) < limit else self._one(f"SELECT count(*) {source}", question) or 0
+        return total, [Found(names[number], ref, at, place) for number, ref, at, place in rows]
+
+    def _unseen(self, prefix: str) -> str:
+        return f" AND {prefix}number NOT IN (SELECT number FROM temp.hidden)" if self._hiding else ""
+
+    def _remove(self, numbers: Collection[int]) -> None:
+        self._db.executemany("DELETE FROM texts WHERE number = ?", ((number,) for number in numbers))
+
+    def _make_group(self, group: str) -> int:
+        """The number of a group, whose stamp no longer stands."""
+        self._db.execute("INSERT OR IGNORE INTO groups(name, stamp) VALUES (?, '')", (group,))
+        self._db.execute("UPDATE groups SET stamp = '' WHERE name = ?", (group,))
+        return int(self._one("SELECT number FROM groups WHERE name = ?", group) or 0)
+
+    def _number(self, group: str) -> int | None:
+        return self._one("SELECT number FROM groups WHERE name = ?", group)
+
+    def _one(self, statement: str, *values: str) -> int | None:
+        row = self._db.execute(statement, values).fetchone()
+        return int(row[0]) if row else None
+
+
+class _Transaction:
+    """All statements of a ``with`` block or none; the write lock is taken at its beginning."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._db = connection
+
+    def __enter__(self) -> None:
+        self._db.execute("BEGIN IMMEDIATE")
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None:
+            self._db.execute("COMMIT")
+        elif self._db.in_transaction:
+            self._db.execute("ROLLBACK")
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _storable(text: str) -> str:
+    """Half of a character has no bytes; such a name is kept as near as it can be."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
