@@ -23,8 +23,8 @@ from workbench.tui.desk import (
     PackageRow,
     Settling,
     UndoPlan,
-    Watched,
 )
+from workbench.watching import Watched
 
 ROWS = (
     ("contract", "Export invoices as PDF/A so that customers can file them", "required", 96, 0, None),
@@ -67,6 +67,9 @@ class FakeDesk:
 
     def watched(self) -> Watched:
         return Watched(())
+
+    def keep_index(self) -> None:
+        pass
 
     def refusal(self) -> str:
         return self._refusal

@@ -30,7 +30,9 @@ class Terminal:
         fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 160, 0, 0))
         self.before = termios.tcgetattr(inner)
         self.seen = b""
-        env = {**os.environ, "TERM": "xterm-256color", "PYTHONPATH": str(ROOT)}
+        # A test runner's COLUMNS would speak louder than the size of this terminal.
+        inherited = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+        env = {**inherited, "TERM": "xterm-256color", "PYTHONPATH": str(ROOT)}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.tui.look", view],
             stdin=inner,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any, ClassVar, Literal
@@ -34,13 +35,23 @@ from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.main import MainScreen
 from workbench.tui.settings import Settings, settings_of
 from workbench.tui.terminal import Manners, set_mouse
-from workbench.tui.watch import hints
+from workbench.watching import NoEventsError, arms, hints, until_other
 
 Kind = Literal["information", "warning", "error"]
 PULSE = 2.0
 """Seconds between two slow looks, which catch what file events miss."""
-REARM = 5.0
-"""Seconds until watching is tried again where it failed."""
+SLOWEST = 4.0
+"""Seconds between two slow looks at most."""
+SELDOM = 60
+"""How many times as long as a slow look takes the rest after it lasts."""
+COOL_DOWN = 1.0
+"""Seconds of rest after a reading at most; it rests as long as the reading took."""
+REARM = 2.0
+"""Seconds until watching is tried again where there was nothing to watch."""
+RETRY = 60.0
+"""Seconds until it is tried again where there are no events."""
+INDEX_FIRST, INDEX_EVERY = 5.0, 300.0
+"""Seconds until the search index is brought up to date, and until it is again."""
 WARNINGS_SAID = 3
 _STYLES = (
     "screens/modal.tcss",
@@ -119,6 +130,7 @@ class WorkbenchApp(App[int]):
         self._read()
         self._watch()
         self._look()
+        self._keep_index()
 
     # Themes.
 
@@ -157,6 +169,7 @@ class WorkbenchApp(App[int]):
         while True:
             await self._dirty.wait()
             self._dirty.clear()
+            began = time.monotonic()
             try:
                 view = await asyncio.to_thread(self.desk.view)
             except WorkbenchError as error:
@@ -165,6 +178,8 @@ class WorkbenchApp(App[int]):
             if view.revision != self._revision:
                 self._revision = view.revision
                 self.post_message(ViewRead(view))
+            # In a storm of hints at most half of the time goes into reading.
+            await asyncio.sleep(min(time.monotonic() - began, COOL_DOWN))
 
     @work(group="resume", exit_on_error=False)
     async def _resume(self) -> None:
@@ -179,37 +194,49 @@ class WorkbenchApp(App[int]):
     async def _watch(self) -> None:
         while True:
             watched = await asyncio.to_thread(self.desk.watched)
+            folders = await asyncio.to_thread(arms, watched)
             stop = asyncio.Event()
-            rearm = asyncio.create_task(self._until_other(watched, stop))
+            other = asyncio.create_task(until_other(self.desk.watched, watched, folders, stop, PULSE))
+            events = True
             try:
-                self.post_message(WatchState(True))
-                async for _ in hints(watched, stop):
+                self.post_message(WatchState(bool(folders) or not watched.folders))
+                async for _ in hints(watched, stop, folders):
                     self.nudge()
-            except OSError as error:
+            except NoEventsError as error:
+                events = False
                 self.post_message(WatchState(False, str(error)))
             finally:
-                stop.set()
-                rearm.cancel()
-            await asyncio.sleep(PULSE if stop.is_set() else REARM)
-
-    async def _until_other(self, watched: object, stop: asyncio.Event) -> None:
-        """Stop the watcher when other folders are to be watched."""
-        while await asyncio.to_thread(self.desk.watched) == watched:
-            await asyncio.sleep(PULSE)
-        stop.set()
+                other.cancel()
+            if not stop.is_set():
+                await asyncio.sleep(REARM if events else RETRY)
+            self.nudge()
 
     @work(group="look", exit_on_error=False)
     async def _look(self) -> None:
+        rest = PULSE
         while True:
-            await asyncio.sleep(PULSE)
+            await asyncio.sleep(rest)
+            began = time.monotonic()
             try:
                 pulse = await asyncio.to_thread(self.desk.pulse)
             except WorkbenchError as error:
                 self.post_message(ReadFailed(error))
                 continue
+            # However much there is to look at, looking takes a small share of the time.
+            rest = min(max(PULSE, (time.monotonic() - began) * SELDOM), SLOWEST)
             if pulse != self._pulse:
                 self._pulse = pulse
                 self.nudge()
+
+    @work(group="index", exit_on_error=False)
+    async def _keep_index(self) -> None:
+        """Bring the search index up to date now and then: by the clock, never in answer to an event."""
+        rest = INDEX_FIRST
+        while True:
+            await asyncio.sleep(rest)
+            rest = INDEX_EVERY
+            with suppress(WorkbenchError):
+                await asyncio.to_thread(self.desk.keep_index)
 
     @on(ViewRead)
     def _view_read(self, event: ViewRead) -> None:

@@ -7,7 +7,7 @@ answers it from the services; tests answer it from memory.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -16,6 +16,7 @@ from workbench.domain.message import Message
 from workbench.domain.package import Difference, LaunchWay
 from workbench.domain.trimming import GuardFinding
 from workbench.services.view import FactView, View
+from workbench.watching import Watched
 
 CutAct = Literal["drop", "summarise", "externalise"]
 
@@ -158,17 +159,6 @@ class UndoPlan:
     records: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Watched:
-    """What to watch, and how."""
-
-    folders: tuple[Path, ...]
-    """Everything beneath counts: the workspace."""
-    files: frozenset[Path] = field(default_factory=frozenset)
-    """Session files: their folders are watched (a watch on a file dies when it is replaced), and only they count."""
-    poll: bool = False
-
-
 class Desk(Protocol):
     """The workspace, as the app sees it. Every method may block, and raises only ``WorkbenchError``."""
 
@@ -180,6 +170,9 @@ class Desk(Protocol):
 
     def watched(self) -> Watched:
         """What the watcher should look at, from the last view."""
+
+    def keep_index(self) -> None:
+        """Bring the search index up to date, where this process may write."""
 
     def refusal(self) -> str:
         """Why acting is refused in this process; empty where it is not."""

@@ -19,6 +19,8 @@ from workbench.text import clip_lines, one_line
 
 QUIET = "$quiet"
 LABEL = "$label"
+READING = Content.styled("reading …", QUIET)
+"""Stands in a list until the first view is there."""
 
 LIFECYCLE: dict[str, tuple[str, str]] = {
     "proposed": ("?", "$life-proposed"),

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
+from time import sleep
 
 import msgspec
 
@@ -18,11 +19,13 @@ from workbench.domain.record import Json
 from workbench.domain.task import Task
 from workbench.errors import NotFoundError, RefusedError, WorkbenchError
 from workbench.handoff import tmux
+from workbench.handoff.fingerprint import files_of
 from workbench.handoff.launch import quoted
-from workbench.services import changes, facts, handover, history, packages, tasks
+from workbench.services import changes, facts, handover, history, packages, search, tasks
 from workbench.services.context import Context
 from workbench.services.packages import CompileOptions, Preview
 from workbench.services.sessions import attached
+from workbench.services.trust import git_trusted
 from workbench.services.view import View
 from workbench.services.viewing import build_view
 from workbench.tui.desk import (
@@ -36,9 +39,15 @@ from workbench.tui.desk import (
     PackageRow,
     Settling,
     UndoPlan,
-    Watched,
 )
+from workbench.watching import Watched
 
+MOST_FILES = 500
+"""Files of the worktree that are looked at for changes."""
+RECEIPT_LOOKS = 3
+"""Every which look also looks for receipts of launched packages."""
+STEP = 0.02
+"""Seconds of rest between two steps of indexing."""
 LAST_CHOICE = "last_handoff"
 """Name of the remembered choice in this machine's state."""
 _NOTES: dict[LaunchWay, str] = {
@@ -56,6 +65,11 @@ class ServicesDesk:
         self.ctx = context
         self._lock = threading.Lock()
         self._files: frozenset[Path] = frozenset()
+        self._rests_on: frozenset[Path] = frozenset()
+        self._looks = 0
+        self._indexed = ""
+        # A view is read in answer to file events; the git program is run by the clock instead.
+        context.changed_files.by_clock = True
         self._preview: tuple[str, Preview] | None = None
         self._launched: tuple[str, ...] = ()
 
@@ -65,20 +79,38 @@ class ServicesDesk:
         """Everything there is to show, read now."""
         view = build_view(self.ctx, task)
         self._files = frozenset(Path(s.path) for s in view.sessions if s.path)
+        self._rests_on = self._files_under(view)
         self._launched = tuple(p.envelope.id for p in view.packages if p.status == "launched")
         return view
 
+    def _files_under(self, view: View) -> frozenset[Path]:
+        """Files of the worktree that evidence and waiting packages rest on."""
+        named = [file.path for row in (view.task.evidence if view.task else ()) for file in row.evidence.files]
+        for package in view.packages:
+            if package.status == "pending":
+                named += files_of(package.envelope.fingerprints)
+        top = self.ctx.location.worktree
+        return frozenset(top / name for name in sorted(set(named))[:MOST_FILES])
+
     def pulse(self) -> str:
-        """The records' revision, the state of the session files, branch and commit; and a look for receipts."""
-        self._look_for_receipts()
+        """The records' revision, the state of the files behind the view, branch and commit; a look for receipts."""
+        self._looks += 1
+        if self._looks % RECEIPT_LOOKS == 0:
+            self._look_for_receipts()
+        if git_trusted(self.ctx):
+            self.ctx.changed_files.tick(self.ctx.location.worktree)
         return self._marks()
 
     def _marks(self) -> str:
         marks = [self.ctx.workspace.load().revision, str(self.ctx.workspace.local.current_task)]
-        git = self.ctx.location.git_dir
-        heads = [git / "HEAD", git / "index"] if git is not None else []
-        marks += [_mark(path) for path in (*sorted(self._files), *heads)]
+        marks.append(str(self.ctx.changed_files.runs))
+        marks += [_mark(path) for path in sorted(self._files | self._rests_on | self._heads())]
         return "\n".join(marks)
+
+    def _heads(self) -> frozenset[Path]:
+        """Files of git that change with branch, commit and index."""
+        git = self.ctx.location.git_dir
+        return frozenset((git / "HEAD", git / "index", git / "logs" / "HEAD")) if git is not None else frozenset()
 
     def _look_for_receipts(self) -> None:
         """A launched package waits for its receiver's session, which may appear anywhere."""
@@ -88,12 +120,17 @@ class ServicesDesk:
             with suppress(WorkbenchError):
                 handover.look_for_receipt(self.ctx, package)
 
+    def keep_index(self) -> None:
+        """Bring the search index up to date, in steps between which the screen has its turn."""
+        now = self._marks()
+        if not self.ctx.workspace.read_only and now != self._indexed and search.update(self.ctx, lambda: sleep(STEP)):
+            self._indexed = now
+
     def watched(self) -> Watched:
-        """The workspace, the session files, and what git says of branch and commit."""
-        poll = bool(self.ctx.config.watch.poll)
-        git = self.ctx.location.git_dir
-        heads = frozenset((git / "HEAD",)) if git is not None else frozenset()
-        return Watched((self.ctx.location.root,), self._files | heads, poll)
+        """The workspace, session files, files that something rests on, and what git says of branch and commit."""
+        watch = self.ctx.config.watch
+        files = self._files | self._rests_on | self._heads()
+        return Watched((self.ctx.location.root,), files, watch.poll, watch.ignore, watch.step)
 
     def refusal(self) -> str:
         """Why acting is refused: read-only, or no person at the keys."""

@@ -69,7 +69,10 @@ class MainScreen(Screen[None]):
         yield Static(Content("Handoff Workbench needs at least 40 columns and 10 rows."), id="too-small", markup=False)
 
     def on_mount(self) -> None:
-        """Arrange the panes."""
+        """Arrange the panes, for the first picture already: the breakpoints speak only after it."""
+        width, height = self.app.size
+        for points, size in ((self.HORIZONTAL_BREAKPOINTS, width), (self.VERTICAL_BREAKPOINTS, height)):
+            self.add_class([name for least, name in points if size >= least][-1])
         self._ready = True
         self._arrange()
 

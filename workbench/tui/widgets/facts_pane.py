@@ -79,7 +79,7 @@ class FactsPane(FilteredPane):
 
     def compose(self) -> ComposeResult:
         """A list and its filter line."""
-        yield FactList(id="facts-list", empty=EMPTY)
+        yield FactList(id="facts-list", empty=paint.READING)
         yield from self.compose_filter()
 
     @property

@@ -33,7 +33,7 @@ class HistoryPane(FilteredPane):
         """List, figure, filter line, message."""
         with Vertical(id="history-box"):
             yield Static(Content(""), id="history-head", markup=False)
-            yield HistoryList(id="history", empty=EMPTY)
+            yield HistoryList(id="history", empty=paint.READING)
             yield Static(Content(""), id="figure", markup=False)
             yield from self.compose_filter()
         yield MessagePane()

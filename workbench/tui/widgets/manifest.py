@@ -13,7 +13,7 @@ from workbench.tui.widgets.line_list import LineList
 TYPE, FORM, NUMBER, SCORE, WHY = 10, 9, 6, 6, 22
 _TYPES = {
     "recent_message": "message",
-    "history_hit": "message",
+    "retrieved_history": "found",
     "workspace_state": "worktree",
     "open_item": "to do",
     "upstream_output": "input",

@@ -82,7 +82,7 @@ class PackagesPane(Pane):
 
     def compose(self) -> ComposeResult:
         """A list."""
-        packages = PackageList(id="packages-list", empty=EMPTY)
+        packages = PackageList(id="packages-list", empty=paint.READING)
         packages.pane = self
         yield packages
 
@@ -102,6 +102,7 @@ class PackagesPane(Pane):
 
     def show(self, view: View) -> None:
         """Show the packages."""
+        self.list.empty = EMPTY
         self.list.show_rows(view.packages)
         pending = sum(p.status == "pending" for p in view.packages)
         stale = sum(p.stale for p in view.packages)

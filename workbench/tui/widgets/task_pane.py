@@ -71,6 +71,8 @@ class TaskPane(Pane):
         detail = paint.line(card.task.slug, paint.QUIET, 40) if card else ""
         self.border_title = self.head(detail)
         width = self.home.scrollable_content_region.width
+        if width < 1:
+            return  # not laid out yet; wrapping now would make the first picture jump
         body = paint.hang(self._card(card, view), max(20, width)) if card else self._empty(view)
         self.query_one(Static).update(body)
 
