@@ -68,3 +68,13 @@ def tmux_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[lis
     finally:
         subprocess.run([*base, "kill-server"], check=False, capture_output=True)
         shutil.rmtree(folder)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the numbers that tests found out (``record_property("told", ...)``)."""
+    reports = [report for reports in terminalreporter.stats.values() for report in reports]
+    told = [value for r in reports for name, value in getattr(r, "user_properties", ()) if name == "told"]
+    if told:
+        terminalreporter.section("what was counted")
+        for line in dict.fromkeys(told):
+            terminalreporter.write_line(str(line))

@@ -16,7 +16,7 @@ _HIDDEN = re.compile(
     "[\u0080-\u009f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
-_CONTROL = re.compile("[\x00-\x1f\x7f]")
+_CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f]")  # all but the newline
 MARKS_IN_A_ROW = 4
 """Combining marks kept on one character; more would climb over neighbouring lines."""
 _MARK_RUN = re.compile(r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{5,}")
@@ -36,7 +36,9 @@ def safe(text: str, *, tab: str = "    ") -> str:
     if text.isascii() and text.isprintable():
         return text
     text = text.replace("\r\n", "\n").replace("\t", tab)
-    text = _CONTROL.sub(lambda m: m.group() if m.group() == "\n" else _PICTURES[ord(m.group())], text)
+    text = _CONTROL.sub(lambda m: _PICTURES[ord(m.group())], text)
+    if text.isascii():
+        return text
     text = _HIDDEN.sub(_name, text)
     return _MARK_RUN.sub(lambda m: m.group()[:MARKS_IN_A_ROW] + "\u2026", text)
 

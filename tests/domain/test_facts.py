@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench.domain.alike import alike_keys
 from workbench.domain.fact import TRUST_ORDER, Act, Fact, Registry, Source, arrive, is_key, same_value
 from workbench.domain.ids import new_id
 
@@ -182,3 +183,58 @@ def test_lower_trust_never_replaces_higher_by_itself(rows):
         for id_, (old, trust) in before.items():
             assert after[id_][0] == old
             assert TRUST_ORDER[after[id_][1]] >= TRUST_ORDER[trust]
+
+
+def test_a_permission_found_by_rules_and_a_tools_word_of_no_certain_nature_wait():
+    may = fact("true", by="rules:extract", type_="model").with_(key="deploy.allowed")
+    assert arrive(Registry([]), may, "extracted", at(1)).outcome == "proposed"
+    assert arrive(Registry([]), may, "agent", at(1)).outcome == "active"
+    with pytest.raises(ValueError, match="permission"):
+        arrive(Registry([]), may, "tool", at(1))
+    for value, outcome in ((8080, "active"), ("1.4.2", "active"), ("src/a.ts", "active"), ("ready", "proposed")):
+        arrival = arrive(Registry([]), fact(value), "tool", at(1))
+        assert (arrival.outcome, arrival.fact.trust) == (outcome, "verified")
+
+
+def test_a_proposal_said_again_is_one_proposal_with_two_sources():
+    blue = accepted(fact("blue", 1))
+    first = arrive(Registry([blue]), fact("green", 2, AGENT, "command"), "agent", at(2)).fact
+    again = arrive(Registry([blue, first]), fact("green", 3, type_="session"), "words", at(3))
+    assert (again.outcome, again.fact.id, len(again.fact.sources)) == ("proposed", first.id, 2)
+    assert again.would_supersede == blue
+    assert Registry([blue, again.fact]).lifecycle(blue.id) == "challenged"
+
+
+def test_a_person_who_says_what_waits_makes_it_hold():
+    waiting = fact("AA", 1, AGENT, "command", kind="constraint")
+    arrival = arrive(Registry([waiting]), fact("AA", 2, kind="constraint"), "entered", at(2))
+    assert (arrival.outcome, arrival.fact.id, arrival.fact.trust) == ("active", waiting.id, "authoritative")
+    assert arrive(Registry([waiting]), fact("AA", 3, AGENT, "command"), "agent", at(3)).outcome == "proposed"
+
+
+def test_a_workspace_may_let_what_a_tool_showed_stand_over_what_was_reported():
+    told = accepted(fact(8080, 1, AGENT, "command", trust="reported"))
+    seen = fact(9090, 2, "tool:npm", "tool")
+    assert arrive(Registry([told]), seen, "tool", at(2)).outcome == "proposed"
+    arrival = arrive(Registry([told]), seen, "tool", at(2), verified_over_reported=True)
+    assert (arrival.outcome, arrival.would_supersede) == ("active", told)
+    assert Registry([told, arrival.fact]).lifecycle(told.id) == "superseded"
+    entered = told.with_(trust="authoritative")
+    assert arrive(Registry([entered]), seen, "tool", at(2), verified_over_reported=True).outcome == "proposed"
+
+
+def test_who_looks_again_moves_the_date_of_review():
+    known = accepted(fact(1, 1, review_after="2026-04-01T00:00:00Z"))
+    later = fact(1, 2, review_after="2026-05-01T00:00:00Z")
+    assert arrive(Registry([known]), later, "entered", at(2)).fact.review_after == "2026-05-01T00:00:00Z"
+    assert arrive(Registry([known]), later, "agent", at(2)).fact.review_after == "2026-04-01T00:00:00Z"
+
+
+def test_keys_that_look_alike_are_told_and_numbers_or_a_negation_keep_them_apart():
+    assert alike_keys("serverPort", ["server.port", "server.host"]) == ("server.port",)
+    assert alike_keys("ui.theme.colour", ["ui.theme.color", "ui.theme.contrast"]) == ("ui.theme.color",)
+    for one, other in (
+        ("retry.max2", "retry.max3"), ("cache.enabled", "cache.disabled"), ("ui.light.color", "ui.night.color"),
+        ("server.port", "server.ports.list"), ("a.b", "a.c"),
+    ):  # fmt: skip
+        assert alike_keys(one, [other]) == ()

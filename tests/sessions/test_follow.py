@@ -215,7 +215,7 @@ def test_opening(tmp_path: Path) -> None:
     with pytest.raises(StorageError):
         open_session(tmp_path)
     strange = tmp_path / "strange.jsonl"
-    strange.write_text('{"type":"session_meta","payload":{}}\n')
+    strange.write_text('{"type":"weather","payload":{}}\n')
     with pytest.raises(UsageError, match=r"strange\.jsonl"):
         open_session(strange)
     with pytest.raises(UsageError, match="nobody"):

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from workbench.domain.contract import AcceptanceItem, Contract, VariableSpec
+from workbench.domain.differences import FieldDifference
 from workbench.domain.evidence import Evidence
 from workbench.domain.fact import Act, Fact, Source
 from workbench.domain.message import FileChange, Message, PlanItem, ToolCall, ToolResult
@@ -23,10 +24,20 @@ from workbench.services.view import (
     PackageView,
     Place,
     SessionView,
+    Step,
     TaskView,
     View,
 )
 
+STEPS = (
+    Step(
+        "ch3", "2026-04-14T16:04:00Z", "human:dev", "fact edit f0", "the archive asked", 3,
+        (FieldDifference("statement", "Pages are wide", "Pages are landscape"), FieldDifference("reason", None, "A4")),
+    ),
+    Step("ch2", "2026-04-14T12:04:00Z", "agent:claude", "fact propose pdf.orientation", "", 2,
+         tuple(FieldDifference(f"sources “{n}”", None, {"by": "agent:claude"}) for n in range(11))),
+    Step("ch1", "2026-04-14T09:04:00Z", "human:dev", "fact propose pdf.orientation", "", 1, (), gone=True),
+)  # fmt: skip
 NOW = datetime(2026, 4, 14, 16, 30, tzinfo=UTC)
 SESSION = "claude:7d1e"
 TASK_ID = "t1nv0icee5"

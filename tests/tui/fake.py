@@ -10,8 +10,9 @@ from tests.tui import data
 from workbench.domain.message import Message
 from workbench.domain.package import Difference, LaunchWay
 from workbench.domain.trimming import Fate, GuardFinding, guard, with_partners
-from workbench.errors import NotFoundError
-from workbench.services.view import View
+from workbench.errors import NotFoundError, UsageError
+from workbench.services.rollback import Entry, Plan
+from workbench.services.view import Step, View
 from workbench.tui.desk import (
     AgentChoice,
     Choice,
@@ -23,6 +24,7 @@ from workbench.tui.desk import (
     PackageRow,
     Settling,
     UndoPlan,
+    Written,
 )
 from workbench.watching import Watched
 
@@ -51,6 +53,10 @@ class FakeDesk:
         self.last: Choice | None = None
         self.failure = ""
         self.ways: tuple[LaunchWay, ...] = ("copy", "print")
+        self.package_figures: tuple[str, int, int] | None = ("codex", 911, 911)
+        self.left = "claude gave the task up"
+        self.observed = True
+        self.wrong = ""
         self._refusal = refusal
         self._beat = 0
 
@@ -62,7 +68,7 @@ class FakeDesk:
     def view(self, task: str | None = None) -> View:
         return self.shown
 
-    def pulse(self) -> str:
+    def pulse(self, thorough: bool = False) -> str:
         return self.shown.revision
 
     def watched(self) -> Watched:
@@ -98,18 +104,19 @@ class FakeDesk:
         kept = self.shown.history.tokens_kept
         return Cut(
             act,
-            tuple(sorted(chosen)),
+            tuple(sorted(f"{data.SESSION}#{one}" for one in chosen)),
             len(chosen) - len(marked),
             kept,
             kept - saved + back,
-            "what packages carry of this history; the running agent's own context does not change",
+            "this history, as views and exports carry it; the running agent's own context does not change",
             findings,
+            self.package_figures,
         )
 
     def cut(self, task: str, plan: Cut, text: str = "", yes: bool = False) -> str:
         self.done.append((plan.act, plan.ids, text, yes))
         rows = tuple(
-            replace(row, fate=replace(row.fate, disposition="dropped")) if row.message.id in plan.ids else row
+            replace(row, fate=replace(row.fate, disposition="dropped")) if row.message.ref in plan.ids else row
             for row in self.shown.history.messages
         )
         self.change(history=replace(self.shown.history, messages=rows, tokens_kept=plan.after))
@@ -128,16 +135,44 @@ class FakeDesk:
             row = next(f for f in self.shown.facts if f.fact.id == row.against[0].id)
         active = row.against[0] if row.against else None
         expect = f"{active.id}@{active.version}" if active else "none"
-        return Settling(row, active, (), ("task invoice-pdf", "package pk1stale00 for codex goes stale"), expect)
+        depends = ("task invoice-pdf", "package pk1stale00 for codex goes stale")
+        task = data.TASK_ID if active else None
+        return Settling(row, active, (), depends, expect, task, ("pdf.orientations",))
 
     def confirm(self, fact: str, expect: str | None, value: str | None = None) -> str:
         self.done.append(("confirm", fact, expect, value))
         self.change(facts=tuple(f for f in self.shown.facts if f.lifecycle == "active"))
         return "pdf.orientation is portrait."
 
+    def keep_both(self, fact: str, expect: str | None, task: str) -> str:
+        self.done.append(("keep_both", fact, expect, task))
+        return "pdf.orientation is portrait for invoice-pdf alone."
+
+    def join_keys(self, key: str, other: str) -> str:
+        self.done.append(("join_keys", key, other))
+        return f"{key} leads to {other}."
+
     def reject(self, fact: str, why: str) -> str:
         self.done.append(("reject", fact, why))
         return "rejected."
+
+    def _written(self, *act: object) -> Written:
+        if self.wrong:
+            raise UsageError(self.wrong, "write it otherwise")
+        self.done.append(act)
+        return Written("It is written.")
+
+    def new_task(self, title: str, objective: str) -> Written:
+        return self._written("new_task", title, objective)
+
+    def new_fact(self, key: str, value: str, statement: str, constraint_of: str | None = None) -> Written:
+        return self._written("new_fact", key, value, statement, constraint_of)
+
+    def edit_fact(self, fact: str, version: int, value: str, statement: str) -> Written:
+        return self._written("edit_fact", fact, version, value, statement)
+
+    def edit_task(self, task: str, version: int, title: str, objective: str) -> Written:
+        return self._written("edit_task", task, version, title, objective)
 
     def agents(self) -> tuple[AgentChoice, ...]:
         return (
@@ -187,7 +222,7 @@ class FakeDesk:
     def offers(self, package: str) -> tuple[LaunchOffer, ...]:
         command = 'cd /repo/billing && codex "Read the file /out/prompt.md completely (handoff 9d3f00aa17bc2e54)."'
         notes = {"copy": "puts the command on the clipboard", "print": "shows where the prompt lies and the command"}
-        offers = tuple(LaunchOffer(way, command, notes[way]) for way in self.ways)
+        offers = tuple(LaunchOffer(way, command, notes.get(way, way)) for way in self.ways)
         return (*offers, LaunchOffer("tmux", command, "a new pane", "this terminal is not in tmux"))
 
     def hand_over(self, package: str, way: LaunchWay, override: str | None = None) -> Handed:
@@ -195,12 +230,33 @@ class FakeDesk:
         status = "failed" if self.failure else "launched"
         self.change(packages=(data.package(package, status, "codex", why=self.failure), *self.shown.packages[1:]))
         offer = self.offers(package)[0]
-        steps = ("attempt at2runs000 is handed over", "attempt at3new0000 is starting")
-        return Handed(package, way, offer.command, Path("/out/prompt.md"), steps, self.failure, offer.command)
+        return self._handed(package, way, offer.command)
+
+    def handed(self, package: str) -> Handed:
+        self.done.append(("handed", package))
+        return self._handed(package, "print", self.offers(package)[0].command)
+
+    def _handed(self, package: str, way: LaunchWay, command: str) -> Handed:
+        made = Handed(package, way, command, Path("/out/prompt.md"), (), self.failure, f"run {command}")
+        return replace(made, agent="Codex", left=self.left, observed=self.observed)
 
     def reject_package(self, package: str, why: str) -> str:
         self.done.append(("reject_package", package, why))
         return "rejected."
+
+    def timeline(self, kind: str, record: str) -> tuple[Step, ...]:
+        self.done.append(("timeline", kind, record))
+        return data.STEPS
+
+    def plan_rollback(self, record: str, change: str) -> Plan:
+        self.done.append(("plan_rollback", record, change))
+        if change == data.STEPS[0].change:
+            return Plan("rollback", ())
+        return Plan("rollback", (Entry("facts", record, 3, {}, {}, data.STEPS[0].differences),))
+
+    def roll_back(self, plan: Plan) -> str:
+        self.done.append(("roll_back", plan.entries[0].id))
+        return "Done: rollback."
 
     def undo_plan(self) -> UndoPlan | None:
         return UndoPlan("ch1", "history drop invoice-pdf", "human:dev", data.at(11), ("2 messages of claude:7d1e",))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from dataclasses import replace
+
+import pytest
+
 from tests.tui import data
 from tests.tui.seeing import says, sees, text_of, until
 from workbench.domain.package import Difference
 from workbench.tui.desk import Choice
 from workbench.tui.screens.follow import FollowScreen
-from workbench.tui.screens.launch import LaunchScreen
+from workbench.tui.screens.launch import LaunchScreen, WayList
 from workbench.tui.screens.package import PackageScreen
 from workbench.tui.screens.pick import Pick
 from workbench.tui.screens.settle import SettleScreen
@@ -34,13 +39,21 @@ async def test_four_keys_to_a_followed_launch(opened, desk):
         assert not [act for act in desk.done if act[0] == "hand_over"]
         await pilot.press("enter")
         await screen(pilot, FollowScreen)
-        assert ("prepare", Choice("codex"), None) in desk.done
+        assert ("prepare", Choice("codex"), "pk1stale00") in desk.done
         assert ("hand_over", "pk3new0000", "copy", None) in desk.done
-        await sees(pilot, "✓ launched")
-        assert "not observed yet" in text_of(app)
+        await sees(pilot, "◔ waiting")
+        seen = text_of(app)
+        assert "for you to start Codex" in seen
+        assert "was started" not in seen
+        assert "not observed yet" in seen
+        app.clear_notifications()
+        await pilot.press("y")
+        await says(pilot, "the command that starts Codex")
+        assert app.clipboard.startswith("run cd /repo/billing")
         desk.change(packages=(data.package("pk3new0000", "received", "codex"),))
         app.nudge()
         await sees(pilot, "✓ received")
+        assert "✓ launched" in text_of(app)
 
 
 async def test_installed_agents_come_first_and_the_last_one_is_under_the_cursor(opened, desk):
@@ -170,3 +183,93 @@ async def test_rejecting_a_package_asks_why(opened, desk):
         await sees(pilot, "It stays on record")
         await pilot.press(*"no", "enter")
         await until(pilot, lambda: ("reject_package", "pk2pending", "no") in desk.done)
+
+
+async def test_only_what_was_started_is_called_so(opened, desk):
+    desk.ways = ("foreground",)
+    desk.left = "the attempt of codex, never seen to begin, was cancelled"
+    desk.observed = False
+    async with opened(desk) as (app, pilot):
+        app.suspend = nullcontext
+        await to_package(pilot)
+        await pilot.press("enter")
+        await screen(pilot, LaunchScreen)
+        await pilot.press("enter")
+        await screen(pilot, FollowScreen)
+        await sees(pilot, "✓ launched")
+        seen = text_of(app)
+    assert "Codex was started" in seen
+    assert "the attempt of codex, never seen to begin, was cancelled; the new attempt is reserved" in seen
+    assert "Codex's sessions are not read yet: its arrival is not observed" in seen
+    assert "found by itself" not in seen
+
+
+async def test_the_first_way_that_works_is_under_the_cursor(opened, desk):
+    offers = desk.offers("pk1stale00")
+    desk.offers = lambda package: (replace(offers[0], way="tmux", why_not="not inside tmux"), *offers)
+    async with opened(desk) as (app, pilot):
+        await to_package(pilot)
+        await pilot.press("enter")
+        await screen(pilot, LaunchScreen)
+        assert app.screen.query_one(WayList).current_id == "copy"
+
+
+async def test_every_difference_can_be_seen_in_words(opened, desk):
+    many = [Difference(code="file_changed", subject=f"src/file{n}.py", was="1ab", now="2cd") for n in range(20)]
+    moved = Difference(
+        code="attempt_not_current", subject="running attempt", was="at2rwns000 by agent:claude", now=None
+    )
+    desk.differences = (moved, *many)
+    async with opened(desk, (80, 24)) as (app, pilot):
+        await to_package(pilot)
+        await pilot.press("enter")
+        await screen(pilot, LaunchScreen)
+        await sees(pilot, "more: ctrl+d and ctrl+u scroll")
+        seen = text_of(app)
+        assert "was claude's attempt → now absent" in seen
+        assert "at2rwns000" not in seen
+        assert "src/file19.py" not in seen
+        await pilot.press(*["ctrl+d"] * 20)
+        await sees(pilot, "src/file19.py")
+        assert "copy" in text_of(app)
+
+
+async def test_a_row_that_is_left_out_stays_where_it_is(opened, desk):
+    real = desk.draft
+    desk.draft = lambda task, choice: sorted_again(real(task, choice))
+    async with opened(desk) as (app, pilot):
+        await to_package(pilot)
+        rows = app.screen.query_one("#manifest")
+        before = [row.id for row in rows.rows]
+        await pilot.press("j", "j", "j", "space")
+        await sees(pilot, "left out by person")
+        assert [row.id for row in rows.rows] == before
+        assert rows.current_id == "row3"
+
+
+def sorted_again(draft):
+    return replace(draft, rows=tuple(sorted(draft.rows, key=lambda row: not row.included)))
+
+
+@pytest.mark.parametrize("size", [(60, 24), (80, 24)])
+async def test_window_score_and_reason_are_there_where_it_is_narrow(opened, desk, size):
+    async with opened(desk, size) as (app, pilot):
+        await to_package(pilot)
+        await pilot.press("G", "k")
+        await sees(pilot, "left out: over budget")
+        seen = text_of(app)
+    assert "score 120" in seen
+    assert "window 272k" in seen
+
+
+async def test_a_launched_package_is_followed_and_not_launched_again(opened, desk):
+    desk.change(packages=(data.package("pk5launched", "launched", "codex"),))
+    async with opened(desk) as (app, pilot):
+        await pilot.press("4", "enter")
+        await screen(pilot, PackageScreen)
+        seen = text_of(app)
+        assert "enter follow" in seen
+        assert "enter launch" not in seen
+        await pilot.press("enter")
+        await screen(pilot, FollowScreen)
+        assert ("handed", "pk5launched") in desk.done

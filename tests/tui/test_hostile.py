@@ -79,7 +79,7 @@ def modals(text: str) -> list[Callable[[FakeDesk], Any]]:
                 a: desk.plan_cut("", {r.message.ref for r in desk.shown.history.messages}, a)
                 for a in ("drop", "summarise", "externalise")
             },
-            {row.message.id: row.message for row in desk.shown.history.messages},
+            desk.shown.history.messages,
         ),
         lambda desk: SettleScreen(poison(desk.settlement("f0portrait"), text), data.NOW),
         lambda desk: FactScreen(desk.shown.facts[2], data.NOW),

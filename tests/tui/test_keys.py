@@ -31,7 +31,11 @@ async def test_help_lists_every_key(opened, desk):
         await pilot.press("question_mark")
         await sees(pilot, "everywhere")
         seen = text_of(app)
-        assert all(key.tooltip in seen for key in KEYS)
+        assert all(key.tooltip in seen for key in KEYS if key.built)
+        late = seen.index("not in this version yet")
+        assert all(seen.rindex(key.label) > late for key in KEYS if not key.built)
+        for sign in ("◆ project", "^ pinned", "≈ summarised", "[■] required", "≈ estimated", "‖ interrupted"):
+            assert seen.index(sign) < late
         await pilot.press("q")
         await until(pilot, lambda: app.screen is app.main)
 
@@ -53,13 +57,13 @@ async def test_the_keymap_moves_a_key_everywhere(opened, desk):
         await pilot.pause()
         assert app.screen is app.main
         await pilot.press("f5")
-        await sees(pilot, "tokens  (-")
+        await sees(pilot, "tokens of this history  (-")
 
 
 async def test_read_only_refuses_with_the_reason(opened):
     desk = FakeDesk(refusal="This workspace was opened with --read-only.")
     async with opened(desk) as (app, pilot):
-        for key in ("t", "s", "H", "u"):
+        for key in ("t", "s", "H", "u", "plus"):
             await pilot.press(key)
             await says(pilot, "opened with --read-only")
         assert app.screen is app.main
@@ -81,7 +85,21 @@ async def test_the_palette_knows_the_same_words(opened, desk):
         await pilot.press("ctrl+p")
         await pilot.pause()
         await pilot.press(*"zoom")
-        await sees(pilot, "Give the whole screen")
+        await sees(pilot, "z  zoom: Give the whole screen")
+        assert text_of(pilot.app).count("Give the whole screen") == 1
+
+
+async def test_the_palette_saves_a_picture(opened, desk, tmp_path):
+    async with opened(desk) as (app, pilot):
+        saved: list[str] = []
+        app.deliver_screenshot = lambda: saved.append(app.export_screenshot())
+        await pilot.press("ctrl+p")
+        await pilot.pause()
+        await pilot.press(*"screenshot")
+        await sees(pilot, "save screenshot")
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(saved))
+        assert "orientation" in saved[0]
 
 
 async def test_q_leaves(opened, desk):
@@ -95,6 +113,7 @@ async def test_copy_claims_nothing_it_does_not_know(opened, desk):
     async with opened(desk) as (app, pilot):
         await pilot.press("y")
         await says(pilot, "does not say whether it took it")
+        await says(pilot, "clipboard: message 19.")
         assert app.clipboard.startswith("The licence allows")
 
 

@@ -11,6 +11,7 @@ from tests.tui import data
 from tests.tui.fake import FakeDesk
 from tests.tui.seeing import lines_of, sees, text_of, until
 from workbench.resources import data_folder
+from workbench.services.view import SessionView
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.settings import Settings
 
@@ -24,8 +25,11 @@ async def test_every_pane_shows_its_part(opened, desk):
         "outdated",
         "validate with veraPDF interrupted",
         "19 messages · 2,122 of 3,232 tokens kept",
-        "would replace landscape",
-        "file changed: src/export/pdf.py",
+        "would replace landscape (authority)",
+        "6 facts · 1 to settle",
+        "waiting · a person's",
+        "review due",
+        "+1 file changed: src/export/pdf.py",
         "● claude",
         "your later words differ from what holds (+1)",
     ):
@@ -78,7 +82,13 @@ async def test_columns_of_the_history_line_up_whatever_the_text(opened, desk):
 async def test_an_empty_workspace_says_what_fills_it(opened):
     async with opened(FakeDesk(data.empty_view())) as (app, _):
         seen = text_of(app)
-    for words in ("workbench task new", "workbench session attach", "workbench fact propose", "H hands the task"):
+    for words in (
+        "+ makes the first one",
+        "workbench task new",
+        "workbench session attach",
+        "workbench fact propose",
+        "H hands the task",
+    ):
         assert words in seen
 
 
@@ -134,6 +144,62 @@ async def test_filter_narrows_and_clears(opened, desk):
         await pilot.press("escape")
         await pilot.pause()
         assert len(rows.rows) == 19
+
+
+async def test_a_hit_stays_under_the_cursor_when_the_filter_goes(opened, desk):
+    async with opened(desk) as (app, pilot):
+        rows = app.main.history.list
+        await pilot.press("slash", *"pytest", "enter", "G")
+        await pilot.pause()
+        assert rows.current.message.seq == 14
+        await pilot.press("escape")
+        await until(pilot, lambda: len(rows.rows) == 19)
+        assert rows.current.message.seq == 14
+
+
+async def test_where_another_session_begins_a_heading_says_whose(opened, desk):
+    history = desk.shown.history
+    other = [
+        replace(row, message=row.message.with_(session="codex:01a9", id=f"c{row.message.seq}"))
+        for row in history.messages[:3]
+    ]
+    sessions = (
+        desk.shown.sessions[0],
+        SessionView("codex", "01a9", "/s/01a9.jsonl", 3, data.at(13, 10), "idle", "Fonts"),
+    )
+    desk.change(history=replace(history, messages=(*history.messages, *other)), sessions=sessions)
+    async with opened(desk, (100, 40)) as (app, pilot):
+        rows = app.main.history.list
+        await sees(pilot, "── codex · Fonts · 09:01–09:03 · idle 3 h ──")
+        assert rows.current.message.ref == "codex:01a9#c3"
+        await pilot.press("g")
+        await sees(pilot, "── claude · Invoices · 09:01–09:19 · live ──")
+        assert "    # who" in text_of(app)
+        await pilot.press("j")
+        assert rows.current.message.seq == 2
+
+
+async def test_how_long_a_session_is_idle_and_that_a_program_ended(opened, desk):
+    idle = replace(desk.shown.sessions[0], status="idle", updated_at=data.at(13, 10))
+    card = replace(desk.shown.task, program_ended="its program has ended")
+    desk.change(task=card, sessions=(idle,))
+    async with opened(desk, (99, 50)) as (app, pilot):
+        await pilot.press("1")
+        await sees(pilot, "claude idle 3 h")
+        assert "its program has ended" in text_of(app)
+
+
+async def test_values_have_the_free_width_and_go_on_below(opened, desk):
+    rows = desk.shown.facts
+    long = "the archive's own format, version 2b, with every font embedded"
+    changed = replace(rows[2], fact=rows[2].fact.with_(value=long))
+    desk.change(facts=(*rows[:2], changed, *rows[3:]))
+    for width in (200, 100):
+        async with opened(desk, (width, 60)) as (app, _):
+            area = app.main.facts.list.region
+            seen = [line[area.x : area.right] for line in lines_of(app)[area.y : area.bottom]]
+        assert all(word in " ".join(seen) for word in long.split())
+        assert "…" not in " ".join(seen)
 
 
 async def test_a_message_too_long_for_memory_is_read_whole(opened, desk):

@@ -132,7 +132,7 @@ async def test_the_three_interactions_by_keyboard(context):
         await pilot.press("a")
         await sees(pilot, "messages marked")
         await pilot.press("t")
-        await sees(pilot, "tokens  (-")
+        await sees(pilot, "tokens of this history  (-")
         await pilot.press("enter")
         await says(pilot, "less to carry")
         await until(pilot, lambda: any(m.fate.disposition == "dropped" for m in app.view.history.messages))

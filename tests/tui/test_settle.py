@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tui import data
 from tests.tui.seeing import says, sees, text_of, until
 from workbench.errors import VersionConflictError
 from workbench.tui.screens.settle import SettleScreen
@@ -50,6 +51,28 @@ async def test_reject_needs_a_reason(opened, desk):
         await says(pilot, "It may not be empty")
         await pilot.press(*"old", "enter")
         await until(pilot, lambda: ("reject", "f0portrait", "old") in desk.done)
+
+
+async def test_both_are_kept_by_scope(opened, desk):
+    async with opened(desk) as (app, pilot):
+        await pilot.press("s")
+        await until(pilot, lambda: isinstance(app.screen, SettleScreen))
+        await pilot.press("b")
+        await until(pilot, lambda: ("keep_both", "f0portrait", "f0landscap@1", data.TASK_ID) in desk.done)
+        await says(pilot, "for invoice-pdf alone")
+
+
+async def test_a_key_that_is_the_same_as_another_is_joined_and_settled_again(opened, desk):
+    async with opened(desk) as (app, pilot):
+        await pilot.press("s")
+        await until(pilot, lambda: isinstance(app.screen, SettleScreen))
+        assert "looks like pdf.orientations" in text_of(app)
+        first = app.screen
+        await pilot.press("equals_sign")
+        await sees(pilot, "leads to this key from now on")
+        await pilot.press("enter")
+        await until(pilot, lambda: ("join_keys", "pdf.orientation", "pdf.orientations") in desk.done)
+        await until(pilot, lambda: isinstance(app.screen, SettleScreen) and app.screen is not first)
 
 
 async def test_the_message_it_was_said_in_is_one_key_away(opened, desk):

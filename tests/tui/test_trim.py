@@ -19,8 +19,7 @@ async def test_marking_a_call_marks_its_result_and_shows_the_saving(opened, desk
         await pilot.press("space")
         await sees(pilot, "2 messages marked")
         assert app.main.history.list.marks == refs("m0017", "m0018")
-        assert "2,122 → 270 tokens" in text_of(app)
-        assert "in the next package; the running agent's" in text_of(app)
+        assert "2,122 → 270 tokens of this history" in text_of(app)
 
 
 async def test_a_range_leaves_guidelines_out(opened, desk):
@@ -47,13 +46,13 @@ async def test_cutting_the_persons_own_words_needs_a_yes(opened, desk):
     async with opened(desk) as (app, pilot):
         app.main.history.reveal(f"{data.SESSION}#m0010")
         await pilot.press("space", "t")
-        await sees(pilot, "Kept unless you type yes")
+        await sees(pilot, "A guard stops this unless you type yes: 1 message")
         await pilot.press("enter", "enter")
         await pilot.pause()
         assert isinstance(app.screen, TrimScreen)
         assert not [act for act in desk.done if act[0] == "drop"]
         await pilot.press(*"yes", "enter")
-        await until(pilot, lambda: bool(desk.done) and desk.done[-1] == ("drop", ("m0010",), "", True))
+        await until(pilot, lambda: bool(desk.done) and desk.done[-1] == ("drop", tuple(refs("m0010")), "", True))
         await until(pilot, lambda: not app.main.history.list.marks)
         await says(pilot, "u takes it back")
 
@@ -64,8 +63,11 @@ async def test_a_sentence_of_ones_own_takes_the_place(opened, desk):
         await pilot.press("t")
         await until(pilot, lambda: isinstance(app.screen, TrimScreen))
         await sees(pilot, "no fact, note or item cites it")
+        assert "A warning, which stops nothing" in text_of(app)
         await pilot.press("m", *"short", "enter")
-        await until(pilot, lambda: bool(desk.done) and desk.done[-1] == ("summarise", ("m0003",), "short", False))
+        await until(
+            pilot, lambda: bool(desk.done) and desk.done[-1] == ("summarise", tuple(refs("m0003")), "short", False)
+        )
 
 
 async def test_escape_cuts_nothing(opened, desk):
@@ -90,6 +92,35 @@ async def test_what_was_cut_is_kept_again_with_the_same_key(opened, desk):
     async with opened(desk) as (app, pilot):
         app.main.history.reveal(f"{data.SESSION}#m0005")
         await pilot.press("t")
-        await sees(pilot, "stand whole in the next package again")
+        await sees(pilot, "of this history stand whole again")
         await pilot.press("enter")
         await until(pilot, lambda: ("restore", (f"{data.SESSION}#m0005",)) in desk.done)
+
+
+async def test_both_figures_are_told_apart_and_what_goes_is_listed(opened, desk):
+    async with opened(desk) as (app, pilot):
+        app.main.history.reveal(f"{data.SESSION}#m0017")
+        await pilot.press("space", "t")
+        await sees(pilot, "2,122 → 270 tokens of this history")
+        seen = text_of(app)
+        assert "next package for codex: unchanged at 911: it would not carry them" in seen
+        assert "1 tool result 1.8k · 1 agent calls 12" in seen
+        assert seen.index("1,840  tool") < seen.index("12  agent")
+        assert "d m x choose how" in seen
+        assert "enter cut: drop 2 messages" in seen
+        await pilot.press("x")
+        await sees(pilot, "enter cut: externalise 2 messages")
+
+
+async def test_a_package_that_changes_shows_by_how_much(opened, desk):
+    desk.package_figures = ("codex", 1817, 1790)
+    async with opened(desk) as (_, pilot):
+        await pilot.press("t")
+        await sees(pilot, "next package for codex: 1,817 → 1,790 tokens")
+
+
+async def test_a_package_that_cannot_be_made_is_said(opened, desk):
+    desk.package_figures = None
+    async with opened(desk) as (_, pilot):
+        await pilot.press("t")
+        await sees(pilot, "next package: none can be made as things are")

@@ -156,11 +156,15 @@ def _no_twins(pairs: list[tuple[str, Any]], name: str) -> dict[str, Any]:
 
 
 def json_or_text(value: str) -> Any:
-    """A VALUE of the command line: JSON where it is JSON, else the text itself."""
+    """A VALUE of the command line: JSON where it is JSON, else the text itself.
+
+    Raises:
+        UsageError: An object has the same key twice; which of the two was meant is not for us to guess.
+    """
     import json
 
     try:
-        return json.loads(value)
+        return json.loads(value, object_pairs_hook=lambda pairs: _no_twins(pairs, "VALUE"))
     except (ValueError, RecursionError):
         return value
 

@@ -20,14 +20,14 @@ NOUNS: dict[str, tuple[str, str]] = {
     "line": ("", "one status segment for tmux"),
     "task": ("task", "tasks: make, list, change, take, close"),
     "attempt": ("attempt", "attempts: who works or worked on a task"),
-    "state": ("", "what holds now: variables, done, pending"),
+    "state": ("state", "what holds now: variables, done, pending"),
     "fact": ("fact", "facts, decisions, constraints: propose, settle, look up"),
-    "note": ("", "notes by key: write, read, find"),
+    "note": ("note", "notes by key: write, read, find"),
     "session": ("session", "agents' sessions: find, attach, follow"),
     "history": ("history", "messages of a task: look, trim, pin, restore"),
-    "extract": ("", "facts, decisions, artifacts, open items from a text or session"),
+    "extract": ("extract", "facts, decisions, artifacts, open items from a text or session"),
     "artifact": ("artifact", "things produced, with versions and bindings"),
-    "evidence": ("", "recorded observations: run, list, add, confirm"),
+    "evidence": ("evidence", "recorded observations: run, list, add, confirm"),
     "compile": ("compile", "what a package for an agent would hold; writes nothing"),
     "compare": ("", "the compile strategies side by side"),
     "handoff": ("handoff", "packages: prepare, check, confirm, launch"),
@@ -39,10 +39,10 @@ NOUNS: dict[str, tuple[str, str]] = {
     "verify": ("", "the verdict on a task, from records"),
     "trace": ("", "what an attempt was given, received and read"),
     "stats": ("", "what came of past handoffs"),
-    "search": ("", "full text over history, notes, facts, artifacts"),
+    "search": ("search", "full text over history, notes, facts, artifacts"),
     "log": ("changes", "every change: who, when, what, why"),
     "undo": ("changes", "take your last change back"),
-    "rollback": ("", "a record or a task as it was"),
+    "rollback": ("changes", "a record or a task as it was"),
     "schema": ("schema", "JSON Schema of the records"),
     "agents": ("agents", "which agent programs are here"),
     "connect": ("", "give an agent the workbench's tools"),
@@ -50,10 +50,10 @@ NOUNS: dict[str, tuple[str, str]] = {
     "trust": ("trust", "what may run from this workspace"),
     "mcp": ("", "the workbench's tools for agents, over MCP"),
     "serve": ("", "the app in a browser"),
-    "doctor": ("", "check, and repair, the workspace"),
-    "gc": ("", "remove blobs that nothing refers to"),
-    "purge": ("", "remove a leaked secret from all records"),
-    "merge": ("", "take in another copy of the workspace"),
+    "doctor": ("care", "check, and repair, the workspace"),
+    "gc": ("care", "remove blobs that nothing refers to"),
+    "purge": ("care", "remove a leaked secret from all records"),
+    "merge": ("merge", "take in another copy of the workspace"),
     "sync": ("", "carry the workspace between machines"),
     "forget": ("workspace", "remove all that was ever written here"),
     "eval": ("", "measure handoff quality on data"),
@@ -72,6 +72,7 @@ EXITS = (
     "7 not trusted",
 )
 _WIDTH = 96
+_NOT_BUILT = " (not built yet)"
 APP = Command(
     words="",
     summary="the workbench: tasks, facts and packages beside your agents",
@@ -122,7 +123,7 @@ def find(words: Sequence[str]) -> tuple[Command | None, str, list[str]]:
         return verbs[""], noun, rest
     if not rest or rest[0].startswith("-"):
         return None, noun, rest
-    near = _near(rest[0], verbs)
+    near = _near(rest[0], [verb for verb, command in verbs.items() if command.run], verbs)
     raise UsageError(
         f"there is no command {noun + ' ' + rest[0]!r}",
         (f"did you mean: workbench {noun} {near}" if near else f"one of: {', '.join(verbs)}"),
@@ -132,15 +133,18 @@ def find(words: Sequence[str]) -> tuple[Command | None, str, list[str]]:
 
 def unknown(first: str) -> UsageError:
     """The error for a first word that is neither a command nor a folder."""
-    near = _near(first, [noun for noun in NOUNS if not noun.startswith("_")])
+    shown = [noun for noun in NOUNS if not noun.startswith("_")]
+    near = _near(first, [noun for noun in shown if NOUNS[noun][0]], shown)
     hint = f"did you mean: workbench {near}" if near else "see: workbench --help; a folder is opened as ./NAME"
     return UsageError(f"{first!r} is neither a command nor a folder", hint)
 
 
-def _near(word: str, known: Iterable[str]) -> str:
+def _near(word: str, *known: Iterable[str]) -> str:
+    """The nearest spelling: among what is built where something there is near, else among all."""
     import difflib
 
-    return next(iter(difflib.get_close_matches(word, list(known), n=1)), "")
+    found = (difflib.get_close_matches(word, list(some), n=1) for some in known)
+    return next((near[0] for near in found if near), "")
 
 
 def parser_of(command: Command) -> argparse.ArgumentParser:
@@ -166,14 +170,14 @@ def help_page(command: Command) -> str:
 def noun_page(noun: str) -> str:
     """The help of a first word that has several commands."""
     verbs = commands_of(noun)
-    rows = [(f"workbench {c.words}", c.summary + ("" if c.run else " (not built yet)")) for c in verbs.values()]
+    rows = [(f"workbench {c.words}", c.summary + ("" if c.run else _NOT_BUILT)) for c in verbs.values()]
     head = f"usage: workbench {noun} COMMAND ...\n\n{NOUNS[noun][1]}\n\ncommands:\n"
     return head + _columns(rows) + f"\nsee: workbench {noun} COMMAND --help\n\n" + HELP
 
 
 def main_page() -> str:
     """The help of the program."""
-    rows = [(noun, about) for noun, (_, about) in NOUNS.items() if about]
+    rows = [(noun, about + ("" if module else _NOT_BUILT)) for noun, (module, about) in NOUNS.items() if about]
     return (
         "usage: workbench [PATH] [--read-only]\n       workbench COMMAND ...\n\n"
         + _wrapped(APP.about)

@@ -26,6 +26,7 @@ def main(argv: Sequence[str] | None = None, env: Mapping[str, str] | None = None
     options = Globals(debug="--debug" in words)
     begin = time.monotonic()
     try:
+        _refuse_bytes(words)
         options, rest = options_of.split(words)
         if options.debug:
             from workbench.cli.log import start
@@ -46,6 +47,15 @@ def main(argv: Sequence[str] | None = None, env: Mapping[str, str] | None = None
 
         finish(words, code, time.monotonic() - begin)
     return code
+
+
+def _refuse_bytes(words: Sequence[str]) -> None:
+    """Refuse arguments that are not UTF-8: they could be neither stored nor shown as they are."""
+    for number, item in enumerate(words, 1):
+        try:
+            item.encode("utf-8")
+        except UnicodeEncodeError:
+            raise UsageError(f"argument {number} is not UTF-8", "give such a text by --file, in UTF-8") from None
 
 
 def _dispatch(options: Globals, rest: list[str], out: Output, env: Mapping[str, str]) -> int:
@@ -103,7 +113,10 @@ def _failed(problem: WorkbenchError, out: Output, options: Globals) -> int:
     if out.json and problem.document is not None:
         out.document(problem.document)
     else:
-        out.error(problem.as_json())
+        from workbench.cli.hints import with_commands
+
+        said = problem.as_json()
+        out.error({**said, "hint": with_commands(said["hint"])})
     return problem.exit_code
 
 

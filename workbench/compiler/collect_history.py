@@ -1,4 +1,4 @@
-"""Candidates from the attached sessions: what the person said, the newest turns, summaries, guidelines, what was found."""
+"""Candidates from the sessions: what the person said, the newest turns, summaries, guidelines, what search found."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 LIKE_TEXT = 88.0
 """Likeness (0 to 100) from which two texts are offered as one."""
@@ -73,14 +73,32 @@ def _opposed(one: str, other: str) -> bool:
 
 def alike(one: str, other: str) -> bool:
     """Whether two texts look like one, and nothing certain tells them apart."""
-    first, second = (_ARTICLE.sub("", plain(text)) for text in (one, other))
-    if first == second:
-        return True
-    if told_apart(one, other):
-        return False
+    return bool(alike_pairs((one,), (other,)))
+
+
+def alike_pairs(ones: Sequence[str], others: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    """The places of texts in two lists that look like one; quick where few do."""
+    if not ones or not others:
+        return ()
     from rapidfuzz import fuzz  # loaded only where texts are compared: start-up counts
 
-    return max(fuzz.ratio(first, second), fuzz.token_sort_ratio(first, second)) >= LIKE_TEXT
+    forms = [[_form(text) for text in texts] for texts in (ones, others)]
+    return tuple(
+        (i, j)
+        for i, (text, words) in enumerate(forms[0])
+        for j, (against, its_words) in enumerate(forms[1])
+        if text == against
+        or (
+            (fuzz.ratio(text, against) >= LIKE_TEXT or fuzz.ratio(words, its_words) >= LIKE_TEXT)
+            and not told_apart(ones[i], others[j])
+        )
+    )
+
+
+def _form(text: str) -> tuple[str, str]:
+    """A text as it is compared: as it stands, and with its words in order."""
+    bare = _ARTICLE.sub("", plain(text))
+    return bare, " ".join(sorted(bare.split()))
 
 
 def key_parts(key: str) -> tuple[str, ...]:
@@ -100,7 +118,7 @@ def alike_keys(key: str, others: Iterable[str], most: int = 3) -> tuple[str, ...
         if other == key:
             continue
         theirs = key_parts(other)
-        if sorted(mine) == sorted(theirs):
+        if sorted(mine) == sorted(theirs) or "".join(mine) == "".join(theirs):
             found.append((100.0, other))
         elif len(mine) == len(theirs) and not told_apart(" ".join(mine), " ".join(theirs)):
             pairs = [(a, b) for a, b in zip(mine, theirs, strict=True) if a != b]
@@ -108,3 +126,13 @@ def alike_keys(key: str, others: Iterable[str], most: int = 3) -> tuple[str, ...
             if len(pairs) == 1 and likeness >= LIKE_PART and min(len(pairs[0][0]), len(pairs[0][1])) > 3:
                 found.append((likeness, other))
     return tuple(other for _, other in sorted(found, key=lambda pair: (-pair[0], pair[1]))[:most])
+
+
+def same_words(keys: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Pairs of keys that are the same words, spelled or ordered another way; linear in the keys."""
+    spelled: dict[object, list[str]] = {}
+    for key in sorted(set(keys)):
+        parts = key_parts(key)
+        for spelling in {"".join(parts), tuple(sorted(parts))}:
+            spelled.setdefault(spelling, []).append(key)
+    return tuple(sorted({(group[0], other) for group in spelled.values() for other in group[1:]}))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +10,10 @@ from workbench.domain.fact import same_value, value_text
 from workbench.domain.record import Json
 from workbench.text import one_line
 
-_BOOKKEEPING = frozenset({"version", "schema", "id"})
-_NAMES = ("text", "title", "key", "name", "path", "act", "ref", "number", "id")
+_BOOKKEEPING = frozenset({"version", "schema", "id", "state.updated_at", "state.variables_set"})
+"""Fields that change with others and say nothing of their own."""
+_EMPTY: tuple[Json, ...] = (None, "", [], (), {})
+_NAMES = ("text", "title", "key", "name", "path", "act", "quote", "ref", "number", "by", "id")
 """Fields that name an entry of a list for a person, the most telling first."""
 
 
@@ -26,19 +28,25 @@ class FieldDifference:
 
     @property
     def line(self) -> str:
-        """The difference in one line."""
-        if self.was is None:
+        """The difference in one line; of an entry of a list its own words say enough."""
+        if self.field.endswith("”") and None in (self.was, self.now):
+            return f"{self.field}: {'new' if self.was is None else 'gone'}"
+        if self.was in _EMPTY:
             return f"{self.field}: {_shown(self.now)}"
-        if self.now is None:
+        if self.now in _EMPTY:
             return f"{self.field}: no longer {_shown(self.was)}"
         return f"{self.field}: {_shown(self.was)} -> {_shown(self.now)}"
 
 
 def _shown(value: Json) -> str:
+    return one_line(value_text(_telling(value)), 200)
+
+
+def _telling(value: Json) -> Json:
+    """A value without what is empty in it."""
     if isinstance(value, Mapping):
-        told = {key: entry for key, entry in value.items() if entry not in (None, "", [], {})}
-        return one_line(value_text(told), 200)
-    return one_line(value_text(value), 200)
+        return {key: _telling(entry) for key, entry in value.items() if entry not in _EMPTY}
+    return [_telling(entry) for entry in value] if isinstance(value, list | tuple) else value
 
 
 def differences(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> tuple[FieldDifference, ...]:
@@ -49,8 +57,9 @@ def differences(before: Mapping[str, Any] | None, after: Mapping[str, Any] | Non
 def _compare(place: str, was: Any, now: Any) -> Iterator[FieldDifference]:
     if isinstance(was, Mapping) and isinstance(now, Mapping):
         for key in [*now, *(key for key in was if key not in now)]:
-            if place or key not in _BOOKKEEPING:
-                yield from _compare(f"{place}.{key}" if place else str(key), was.get(key), now.get(key))
+            inner = f"{place}.{key}" if place else str(key)
+            if inner not in _BOOKKEEPING:
+                yield from _compare(inner, was.get(key), now.get(key))
     elif _is_rows(was) and _is_rows(now):
         yield from _rows(place, was, now)
     elif not _same(was, now):
@@ -59,14 +68,16 @@ def _compare(place: str, was: Any, now: Any) -> Iterator[FieldDifference]:
 
 def _same(one: Any, other: Any) -> bool:
     """An empty list or text that was not there before says nothing to a person."""
-    return (one in (None, "", [], {}) and other in (None, "", [], {})) or same_value(one, other)
+    return (one in _EMPTY and other in _EMPTY) or same_value(one, other)
 
 
 def _is_rows(value: Any) -> bool:
-    return value in (None, []) or (isinstance(value, list) and all(isinstance(row, Mapping) for row in value))
+    if value is None:
+        return True
+    return isinstance(value, list | tuple) and all(isinstance(row, Mapping) for row in value)
 
 
-def _rows(place: str, was: list[Any] | None, now: list[Any] | None) -> Iterator[FieldDifference]:
+def _rows(place: str, was: Sequence[Any] | None, now: Sequence[Any] | None) -> Iterator[FieldDifference]:
     before, after = _by_mark(was or []), _by_mark(now or [])
     for mark, row in after.items():
         old = before.get(mark)
@@ -79,7 +90,7 @@ def _rows(place: str, was: list[Any] | None, now: list[Any] | None) -> Iterator[
             yield FieldDifference(f"{place} {_named(row)}", row, None)
 
 
-def _by_mark(rows: list[Any]) -> dict[str, Any]:
+def _by_mark(rows: Sequence[Any]) -> dict[str, Any]:
     """Entries by their id; those that have none by what they hold."""
     return {str(row["id"]) if "id" in row else value_text(row): row for row in rows}
 

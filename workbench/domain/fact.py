@@ -243,6 +243,25 @@ def corroborated(known: tuple[Source, ...], more: Iterable[Source]) -> tuple[Sou
 Voice = Literal["entered", "words", "agent", "extracted", "tool"]
 """Who a new value comes from: a person here, her words in a session, an agent's command or tool,
 rules or a model over an agent's words, or tool output."""
+_PERMISSION = re.compile(
+    r"(?:^|[._-])(?:permissions?|allow(?:s|ed)?|may|grant(?:s|ed)?|consent)(?:[._-]|$)|权限|授权|允许"
+)
+
+
+def nature(value: Json) -> Literal["number", "version", "place", "fact"]:
+    """What a value is, as far as it shows: review ages differ by it, and tool output counts for some only."""
+    if isinstance(value, bool):
+        return "fact"
+    if isinstance(value, int | float):
+        return "number"
+    if isinstance(value, str) and re.fullmatch(r"v?\d+(\.\d+)+\S*", value):
+        return "version"
+    return "place" if isinstance(value, str) and "/" in value else "fact"
+
+
+def is_permission(key: str) -> bool:
+    """Whether a key speaks of what somebody may do."""
+    return _PERMISSION.search(canonical_form(key)) is not None
 
 
 @dataclass(frozen=True)
@@ -251,36 +270,72 @@ class Arrival:
 
     outcome: Literal["active", "proposed", "corroborated"]
     fact: Fact
-    """The record to store: the new one, or the active one with one more source."""
+    """The record to store: the new one, or the one of the same value with one more source."""
     would_supersede: Fact | None = None
+    """The active fact beside it; superseded already where the outcome is ``active``."""
 
 
-def arrive(registry: Registry, fact: Fact, voice: Voice, now: str) -> Arrival:
+def arrive(registry: Registry, fact: Fact, voice: Voice, now: str, *, verified_over_reported: bool = False) -> Arrival:
     """Decide what becomes of a new value against what the registry holds.
 
     ``fact`` comes without acts; its trust is capped here by its voice. Where another value is active
-    the outcome is always ``proposed``: a different value never replaces an active fact by itself.
+    the outcome is ``proposed``: a different value never replaces an active fact by itself, unless the
+    workspace lets what a tool showed stand over what was only reported.
 
     Raises:
-        ValueError: Tool output was offered as a decision or constraint.
+        ValueError: Tool output was offered as a decision, a constraint or a permission.
     """
-    if voice == "tool" and fact.kind != "fact":
-        raise ValueError("tool output is never a decision or a constraint")
+    if voice == "tool" and (fact.kind != "fact" or is_permission(fact.key)):
+        raise ValueError("tool output is never a decision, a constraint or a permission")
     cap: Trust = {"entered": "authoritative", "tool": "verified"}.get(voice, "reported")  # type: ignore[assignment]
     fact = fact.with_(trust=cap)
     heads = registry.heads(fact.key, fact.scope)
     for head in heads:
         if same_value(head.value, fact.value):
-            trust = max(head.trust, fact.trust, key=TRUST_ORDER.__getitem__)
-            sources = corroborated(head.sources, fact.sources)
-            return Arrival("corroborated", head.with_(sources=sources, trust=trust))
+            return Arrival("corroborated", _said_again(head, fact, voice))
+    waiting = next((p for p in registry.proposals(fact.key, fact.scope) if same_value(p.value, fact.value)), None)
     if heads:
-        return Arrival("proposed", fact, heads[0] if len(heads) == 1 else None)
-    for waiting in registry.proposals(fact.key, fact.scope):
-        if same_value(waiting.value, fact.value) and voice != "entered":
-            return Arrival("proposed", waiting.with_(sources=corroborated(waiting.sources, fact.sources)))
-    if fact.kind == "constraint" and voice in ("agent", "extracted"):
+        shown = voice == "tool" and nature(fact.value) != "fact"
+        if verified_over_reported and shown and all(head.trust == "reported" for head in heads):
+            act = Act(act="accepted", by="verified", at=now)
+            replacing = fact.with_(acts=(act,), supersedes=tuple(head.id for head in heads))
+            return Arrival("active", replacing, heads[0])
+        proposal = fact if waiting is None else _said_again(waiting, fact, voice)
+        return Arrival("proposed", proposal, heads[0] if len(heads) == 1 else None)
+    if waiting is not None:
+        again = _said_again(waiting, fact, voice)
+        return Arrival("active", _accepted(again, fact, voice, now)) if voice in _PERSON else Arrival("proposed", again)
+    if _waits(fact, voice):
         return Arrival("proposed", fact)
-    rule = fact.sources[0].by if voice == "entered" and fact.sources else "first_value"
-    accepted = Act(act="accepted", by=rule, at=now)
-    return Arrival("active", fact.with_(acts=(accepted,), reviewed=voice != "extracted"))
+    return Arrival("active", _accepted(fact, fact, voice, now))
+
+
+_PERSON = ("entered", "words")
+
+
+def _waits(fact: Fact, voice: Voice) -> bool:
+    """Whether a first value has to wait for a person."""
+    if voice == "tool":
+        return nature(fact.value) == "fact"
+    if fact.kind == "constraint":
+        return voice not in _PERSON
+    return voice == "extracted" and is_permission(fact.key)
+
+
+def _accepted(fact: Fact, new: Fact, voice: Voice, now: str) -> Fact:
+    rule = new.sources[0].by if voice == "entered" and new.sources else "first_value"
+    act = Act(act="accepted", by=rule, at=now)
+    return fact.with_(acts=(*fact.acts, act), reviewed=voice != "extracted")
+
+
+def _said_again(known: Fact, new: Fact, voice: Voice) -> Fact:
+    """One more source and the higher trust; a person or a tool that says it again has looked again."""
+    review = known.review_after
+    if review is not None and new.review_after is not None and voice in (*_PERSON, "tool"):
+        review = max(review, new.review_after, key=instant)
+    return known.with_(
+        sources=corroborated(known.sources, new.sources),
+        trust=max(known.trust, new.trust, key=TRUST_ORDER.__getitem__),
+        review_after=review,
+        reviewed=known.reviewed or voice == "entered",
+    )

@@ -45,6 +45,11 @@ ResultStatus = Literal["ok", "failed", "denied", "interrupted", "running", "orph
 BODY_LIMIT = 16_384
 """Characters of a message kept in memory; the rest is read again from the file when asked for."""
 
+OUTPUT_LIMIT = 1024
+"""The same for what a tool brought back: most of a session is that, and hardly any of it is looked at again."""
+
+DIFF_LIMIT = 4096
+
 
 class FileChange(Part, frozen=True, kw_only=True, gc=False):
     """What a call did to one file, as the session says."""
@@ -56,6 +61,7 @@ class FileChange(Part, frozen=True, kw_only=True, gc=False):
     removed: int | None = None
     """Lines; None where the session does not say."""
     diff: str | None = None
+    """At most ``DIFF_LIMIT`` characters."""
 
 
 class ToolCall(Part, frozen=True, kw_only=True, gc=False):
@@ -131,7 +137,7 @@ class Message(Part, frozen=True, kw_only=True, gc=False):
     role: Literal["system", "user", "assistant", "tool"] = "user"
     origin: Origin = "agent"
     text: str = ""
-    """At most ``BODY_LIMIT`` characters."""
+    """At most ``BODY_LIMIT`` characters, of a tool's output ``OUTPUT_LIMIT``."""
     size: int = 0
     """Characters of the whole text."""
     at: str | None = None

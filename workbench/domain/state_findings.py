@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations
 
-from workbench.domain.alike import alike, plain
+from workbench.domain.alike import alike_pairs, plain
 from workbench.domain.contract import VariableSpec
 from workbench.domain.task import DoneItem, PendingItem, Task, TaskState
 from workbench.text import one_line
@@ -98,23 +97,25 @@ def _overlaps(pending: list[PendingItem], done: tuple[DoneItem, ...], update: st
 
 
 def _doubles(pending: list[PendingItem], done: tuple[DoneItem, ...], update: str) -> Iterator[Finding]:
-    for one, other in combinations(pending, 2):
-        if other.parent != one.id and one.parent != other.id and alike(one.text, other.text):
+    texts = [item.text for item in pending]
+    for i, j in alike_pairs(texts, texts):
+        one, other = pending[i], pending[j]
+        if i < j and other.parent != one.id and one.parent != other.id:
             yield Finding(
                 "near_duplicate",
                 f"{_shown(one)} and {_shown(other)} look alike, both pending",
                 f"{update} --drop {other.id}",
                 (one.id, other.id),
             )
-    for item in pending:
-        for finished in done:
-            if plain(item.text) != plain(finished.text) and alike(item.text, finished.text):
-                yield Finding(
-                    "near_duplicate",
-                    f"{_shown(item)} is pending and looks like {_shown(finished)}, which is done",
-                    f"{update} --drop {item.id}, if it is the same",
-                    (item.id, finished.id),
-                )
+    for i, j in alike_pairs(texts, [item.text for item in done]):
+        item, finished = pending[i], done[j]
+        if plain(item.text) != plain(finished.text):
+            yield Finding(
+                "near_duplicate",
+                f"{_shown(item)} is pending and looks like {_shown(finished)}, which is done",
+                f"{update} --drop {item.id}, if it is the same",
+                (item.id, finished.id),
+            )
 
 
 def is_vague(item: PendingItem | DoneItem, names: Collection[str] = ()) -> bool:

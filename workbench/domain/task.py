@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Literal
+
+import msgspec
 
 from workbench.domain.contract import Contract
 from workbench.domain.record import Json, Part, Record, Stamp
@@ -80,6 +83,24 @@ class Task(Record, frozen=True, kw_only=True):
 
 AttemptStatus = Literal["starting", "running", "releasing", "accepted", "failed", "handed_over", "cancelled"]
 LIVE_ATTEMPT: frozenset[str] = frozenset({"starting", "running", "releasing"})
+
+
+def without_attempt(task: Task, attempt: str, live: Collection[str]) -> Task:
+    """A task after one of its attempts ended: free, or run by the one that a merge left beside it.
+
+    Args:
+        task: The task as it is.
+        attempt: The attempt that ended.
+        live: The attempts that have not ended.
+    """
+    claims = task.contests.get("running")
+    if claims is None:
+        return task.with_(running=None) if task.running == attempt else task
+    left = tuple(claim for claim in claims if claim.value != attempt and claim.value in live)
+    others = {name: rows for name, rows in task.contests.items() if name != "running"}
+    if len(left) > 1:
+        others["running"] = left
+    return task.with_(running=left[0].value if left else None, contested=others or msgspec.UNSET)
 
 
 class SessionRef(Part, frozen=True, kw_only=True):

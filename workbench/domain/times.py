@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from workbench.errors import UsageError
 
@@ -16,6 +17,7 @@ def stamp(moment: datetime) -> str:
     return moment.replace(tzinfo=None).isoformat(timespec=form) + "Z"
 
 
+@lru_cache(maxsize=1 << 14)
 def instant(text: str | None) -> datetime:
     """The moment that stored text names; text that names none sorts before everything (epoch)."""
     if not text:
@@ -27,17 +29,26 @@ def instant(text: str | None) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def parse_now(text: str) -> datetime:
-    """The value of ``--now``.
+def parse_time(text: str, option: str) -> datetime:
+    """The value of an option that takes a time.
 
     Raises:
         UsageError: It is not an ISO 8601 time.
     """
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise UsageError(f"--now {text!r} is not a time", "write it like 2026-03-01T10:00:00Z") from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise UsageError(f"{option} {text!r} is not a time", "write it like 2026-03-01T10:00:00Z") from None
+
+
+def parse_now(text: str) -> datetime:
+    """The value of ``--now``.
+
+    Raises:
+        UsageError: It is not an ISO 8601 time.
+    """
+    return parse_time(text, "--now")
 
 
 def age(then: str | None, now: datetime) -> str:

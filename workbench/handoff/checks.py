@@ -63,6 +63,12 @@ def task_of(records: Records, package: StoredPackage) -> Task:
         raise NotFoundError(f"the task {package.envelope.task} of the package cannot be read", candidates=[])
     if task.status != "open":
         raise RefusedError(f"task {task.slug} is {task.status}", "only an open task can be handed over")
+    if "running" in task.contests:
+        raise RefusedError(
+            f"who runs task {task.slug} is contested since two copies were merged",
+            "end all of its attempts but one: workbench attempt end ID",
+            contested=[claim.value for claim in task.contests["running"]],
+        )
     return task
 
 

@@ -26,6 +26,26 @@ from workbench.domain.task import Attempt, Task
 from workbench.domain.trimming import Trim
 from workbench.text import one_line
 
+WORK_SEEN = "work that the sessions show"
+"""Subject of the difference that says that the sessions show more work, or that some of it no longer holds."""
+_TELLING = (
+    "fact_contested",
+    "fact_changed",
+    "contract_revised",
+    "file_changed",
+    "file_missing",
+    "branch_or_head_moved",
+    "attempt_not_current",
+    "state_changed",
+    "artifact_superseded",
+    "guideline_changed",
+    "note_changed",
+    "trim_changed",
+    "source_session_missing",
+    "evidence_stale",
+    "new_messages",
+)
+"""Differences in the order in which they tell a person something: a cause stands before what follows from it."""
 SHOWN = 80
 """Characters of a value that are shown; a longer one is cut, and its digest tells it from others."""
 _DIGEST = re.compile(r" #[0-9a-f]{16}$")
@@ -66,6 +86,8 @@ class Basis:
     head: str | None = None
     sessions: Mapping[str, int | None] = field(default_factory=dict)
     """Source sessions by name to their number of messages; None where the file is not here."""
+    seen: Sequence[Held] = ()
+    """What those sessions show by themselves: it grows with them, and stops nothing."""
 
 
 def take(basis: Basis) -> tuple[Fingerprint, ...]:
@@ -103,7 +125,7 @@ def compare(before: Iterable[Fingerprint], now: Iterable[Fingerprint]) -> tuple[
         if code == "new_messages" and (was is None or is_ is None):
             continue  # the session itself went or came, which is said by its own fingerprint
         found.append(_difference(code, subject, was, is_))
-    return tuple(found)
+    return tuple(sorted(found, key=lambda d: (not d.stops, _TELLING.index(d.code), d.subject)))
 
 
 def files_of(fingerprints: Iterable[Fingerprint]) -> tuple[str, ...]:
@@ -280,3 +302,7 @@ def _place(basis: Basis) -> Iterator[Fingerprint]:
         yield Fingerprint(code="source_session_missing", subject=session, value=here)
         if messages is not None:
             yield Fingerprint(code="new_messages", subject=session, value=str(messages))
+    lines = sorted((held.evidence.kind, held.evidence.id, held.valid) for held in basis.seen)
+    counted = {kind: sum(line[0] == kind for line in lines) for kind in ("command", "file_change")}
+    readable = f"{counted['command']} commands, {counted['file_change']} files changed"
+    yield Fingerprint(code="new_messages", subject=WORK_SEEN, value=_value(readable, [list(line) for line in lines]))

@@ -5,12 +5,18 @@ from __future__ import annotations
 from itertools import islice
 
 from workbench.domain.change import Change, RecordChange
+from workbench.domain.differences import differences
+from workbench.domain.fact import value_text
 from workbench.domain.ids import new_id
 from workbench.domain.record import Json
 from workbench.domain.schema import decode
 from workbench.domain.trimming import Trim
 from workbench.errors import NotFoundError, RefusedError, VersionConflictError
 from workbench.services.context import Context
+from workbench.services.view import Step
+from workbench.store.names import one_of
+from workbench.store.transaction import Transaction
+from workbench.text import one_line
 
 _INVERSE = {"drop": "restore", "summarise": "restore", "externalise": "restore", "pin": "unpin", "unpin": "pin"}
 
@@ -29,17 +35,92 @@ def log(ctx: Context, record: str | None = None, limit: int = 50) -> tuple[list[
     return found[:limit], max(0, len(found) - limit)
 
 
-def before_image(ctx: Context, change: Change, record: RecordChange) -> dict[str, Json] | None:
-    """A record's document before a change: what the change before it left; None where it did not exist."""
-    older = iter(ctx.workspace.changes())
-    for candidate in older:
-        if candidate.id == change.id:
+def timeline(ctx: Context, kind: str, identifier: str) -> tuple[Step, ...]:
+    """What happened to a record, newest first, field by field.
+
+    Args:
+        ctx: Where.
+        kind: The name of its table, or of one record.
+        identifier: Its id, or a unique beginning of it; records that were taken away are found, too.
+
+    Raises:
+        NotFoundError: No change names such a record.
+    """
+    table, name = find_record(ctx, identifier, kind)
+    told: list[tuple[Change, RecordChange]] = []
+    for change in ctx.workspace.changes():
+        entry = entry_of(change, table, name)
+        if entry is not None:
+            told.append((change, entry))
+    older = [entry.after for _, entry in told[1:]] + [None]
+    return tuple(
+        Step(
+            change=change.id,
+            at=change.at,
+            actor=change.actor,
+            command=change.command,
+            why=change.why,
+            version=entry.version,
+            differences=differences(before, entry.after) if entry.after is not None else (),
+            gone=entry.after is None,
+            undoes=change.undoes,
+        )
+        for (change, entry), before in zip(told, older, strict=True)
+    )
+
+
+def entry_of(change: Change, kind: str, identifier: str) -> RecordChange | None:
+    """What a change left of a record; of a record whose file moved, the second of its two entries."""
+    return next((r for r in reversed(change.records) if r.kind == kind and r.id == identifier), None)
+
+
+def find_record(ctx: Context, prefix: str, kind: str | None = None) -> tuple[str, str]:
+    """Table and id of the record that a prefix (or a task's slug) names, among all that ever were.
+
+    Raises:
+        NotFoundError: None, or several.
+    """
+    wanted = prefix.strip().lower()
+    known = {(record.kind, record.id) for change in ctx.workspace.changes() for record in change.records}
+    found = {(table, name) for table, name in known if wanted and name.startswith(wanted)}
+    exact = {(table, name) for table, name in found if name == wanted}
+    slugs = {("tasks", task.id) for task in ctx.workspace.load().tasks.values() if task.slug == prefix}
+    found = exact or found or slugs
+    if kind is not None:
+        found = {(table, name) for table, name in found if kind in (table, one_of(table))}
+    if len(found) != 1:
+        many = f"{prefix[:40]!r} fits {len(found)} records" if found else f"no change names a record {prefix[:40]!r}"
+        raise NotFoundError(many, "see: workbench log", candidates=sorted(f"{one_of(t)} {n}" for t, n in found))
+    return found.pop()
+
+
+def before_images(ctx: Context, change: Change) -> dict[tuple[str, str], dict[str, Json] | None]:
+    """The documents of a change's records before it; None for one that did not exist.
+
+    Raises:
+        RefusedError: The log does not tell what a record was before.
+    """
+    wanted = {(record.kind, record.id): record for record in change.records}
+    images: dict[tuple[str, str], dict[str, Json] | None] = {}
+    reached = False
+    for candidate in ctx.workspace.changes():
+        if not reached:
+            reached = candidate.id == change.id
+            continue
+        for record in reversed(candidate.records):
+            if (record.kind, record.id) in wanted:
+                images.setdefault((record.kind, record.id), record.after)
+        if len(images) == len(wanted):
             break
-    for candidate in older:
-        for entry in candidate.records:
-            if entry.kind == record.kind and entry.id == record.id:
-                return entry.after
-    return None
+    for key, record in wanted.items():
+        existed = any(r.before is not None for r in change.records if (r.kind, r.id) == key)
+        if key not in images and existed:
+            raise RefusedError(
+                f"the change log does not say what {one_of(record.kind)} {record.id} was before {change.command!r}",
+                "change it by hand",
+            )
+        images.setdefault(key, None)
+    return images
 
 
 def undo_target(ctx: Context) -> Change:
@@ -72,7 +153,17 @@ def _refuse_final(change: Change) -> None:
 
 def describe(change: Change) -> str:
     """What undoing a change would take back, in one line."""
-    return f"{change.command} (by {change.actor}, {change.at})"
+    parts: list[str] = []
+    for record in change.records:
+        if record.kind == "facts" and record.after is not None:
+            parts.append(f"{record.after['key']} = {value_text(record.after['value'])}")
+    cut = [append.line for append in change.appends if append.path.startswith("trims/")]
+    messages = sum(len(line.get("messages", ())) for line in cut)
+    if messages:
+        undone = "come back" if cut[0].get("act") in ("drop", "summarise", "externalise") else "as they were before"
+        parts.append(f"{messages} message{'s' if messages != 1 else ''} {undone}")
+    what = one_line("; ".join(parts), 120)
+    return f"{change.command}{': ' if what else ''}{what} (by {change.actor}, {change.at})"
 
 
 def undo(ctx: Context, expect: str | None = None) -> Change:
@@ -89,21 +180,10 @@ def undo(ctx: Context, expect: str | None = None) -> Change:
     target = undo_target(ctx)
     if expect is not None and target.id != expect:
         raise VersionConflictError(f"your last change is now {describe(target)}", "look again", found=target.id)
-    images = [(record, before_image(ctx, target, record)) for record in target.records]
+    images = before_images(ctx, target)
     with ctx.workspace.transaction(ctx.actor.name, f"undo: {target.command}", now=ctx.now(), undoes=target.id) as tx:
-        for record, image in images:
-            current = tx.get(record.kind, record.id)
-            if current is None or current.version != record.version:
-                raise VersionConflictError(
-                    f"{record.kind} {record.id} changed since {target.command!r}",
-                    "see: workbench log " + record.id,
-                    found=current.version if current else None,
-                    expected=record.version,
-                )
-            if image is None:
-                tx.remove(record.kind, record.id)
-            else:
-                tx.put_document(record.kind, image | {"version": current.version})
+        for (kind, identifier), image in images.items():
+            _take_back(tx, target, kind, identifier, image)
         for append in target.appends:
             if append.path.startswith("trims/"):
                 line = decode(Trim, append.line)
@@ -123,3 +203,22 @@ def undo(ctx: Context, expect: str | None = None) -> Change:
                     ),
                 )
     return target
+
+
+def _take_back(tx: Transaction, target: Change, kind: str, identifier: str, image: dict[str, Json] | None) -> None:
+    """Bring one record to what it was before a change, unless somebody changed it since."""
+    left = entry_of(target, kind, identifier)
+    current = tx.document(kind, identifier)
+    assert left is not None
+    same = current is None if left.after is None else current is not None and current.get("version") == left.version
+    if not same:
+        raise VersionConflictError(
+            f"{one_of(kind)} {identifier} changed since {target.command!r}",
+            "see: workbench log " + identifier,
+            found=current.get("version") if current is not None else None,
+            expected=left.version,
+        )
+    if image is not None:
+        tx.put_document(kind, image)
+    elif current is not None:
+        tx.remove(kind, identifier)

@@ -15,8 +15,9 @@ from workbench.agents.presence import Presence, detect
 from workbench.config import Config, load_config, user_dirs
 from workbench.domain.times import stamp
 from workbench.errors import HumanNeededError, RefusedError
-from workbench.services.pool import HashCache, SessionPool, TokenCache
+from workbench.services.pool import ChangedFiles, HashCache, SessionPool, TokenCache
 from workbench.store.location import Location, find_existing
+from workbench.store.pace import BYTES_PER_MINUTE, RECORDS_PER_MINUTE, Limits
 from workbench.store.workspace import Workspace
 
 HUMAN_SHELL = "WORKBENCH_HUMAN_SHELL"
@@ -52,6 +53,7 @@ class Context:
     sessions: SessionPool = field(default_factory=SessionPool)
     hashes: HashCache = field(default_factory=HashCache)
     tokens: TokenCache = field(default_factory=TokenCache)
+    changed_files: ChangedFiles = field(default_factory=ChangedFiles)
     lock: threading.RLock = field(default_factory=threading.RLock)
     """Held by whoever reads sessions; the app reads in one thread at a time."""
 
@@ -68,6 +70,15 @@ class Context:
         """The present moment as stored text."""
         return stamp(self.now())
 
+    @property
+    def refusal(self) -> str:
+        """Why acting is refused in this process, as a sentence; empty where it is not."""
+        if self.workspace.read_only:
+            return "This workspace was opened with --read-only."
+        if not self.actor.human:
+            return f"This runs as {self.actor.name}; only a person may decide."
+        return f"Refused here: {self.actor.refused}." if self.actor.refused else ""
+
     def require_human(self, what: str) -> None:
         """Refuse an act that is a person's (``domain.md``, Who may do what).
 
@@ -75,17 +86,25 @@ class Context:
             HumanNeededError: No person stands behind this process.
         """
         if not self.actor.human:
+            because = f" ({self.actor.refused})" if self.actor.refused else ""
             raise HumanNeededError(
-                f"{what} is a person's act; this command runs as {self.actor.name}",
+                f"{what} is a person's act; this command runs as {self.actor.name}{because}",
                 "ask the person to do it in the workbench or in a terminal of their own",
             )
         if self.actor.refused:
             raise HumanNeededError(f"{what} is a person's act, refused here: {self.actor.refused}")
 
     def require_writable(self) -> None:
-        """Refuse any change where the workspace was opened read-only."""
+        """Refuse any change where the workspace was opened read-only, or in a person's name without her.
+
+        Raises:
+            RefusedError: The workspace is open read-only.
+            HumanNeededError: The change would stand under a person's name, and none is behind this process.
+        """
         if self.workspace.read_only:
             raise RefusedError("the workspace is open read-only", "start without --read-only to change it")
+        if self.actor.human and self.actor.refused:
+            raise HumanNeededError(f"this would be written as {self.actor.name}, refused here: {self.actor.refused}")
 
 
 def git_user_name(env: Mapping[str, str]) -> str | None:
@@ -121,7 +140,10 @@ def resolve_actor(
     """Who acts (``interfaces.md``, ``--as``), and whether a person's acts are refused in this process."""
     vouched = env.get(HUMAN_SHELL) == "1"
     asked = as_ or env.get("WORKBENCH_ACTOR")
-    if asked == "human":
+    an_agents = presence.agent is not None and not vouched
+    if asked and asked.startswith("human") and an_agents:
+        name = f"agent:{presence.agent}"  # in an agent's shell nobody speaks as a person, not even by saying so
+    elif asked == "human":
         name = person_name(config, env)
     elif asked:
         name = asked if ":" in asked else f"agent:{asked}"
@@ -130,7 +152,7 @@ def resolve_actor(
     else:
         name = f"agent:{presence.agent or 'unknown'}"
     refused = ""
-    if not vouched and presence.agent is not None:
+    if an_agents:
         refused = f"this shell belongs to an agent ({presence.agent}: {presence.how})"
     elif not (tty or app or yes or vouched):
         refused = "there is no terminal to ask on; give --yes where you have decided already"
@@ -160,8 +182,13 @@ def open_context(
     config = load_config(location.root, env)
     presence = detect(env)
     actor = resolve_actor(as_, config, env, tty=tty, app=app, yes=yes, presence=presence)
+    opened = Workspace.open(location, read_only=read_only)
+    opened.limits = Limits(
+        records_per_minute=config.records_per_minute or RECORDS_PER_MINUTE,
+        bytes_per_minute=config.bytes_per_minute or BYTES_PER_MINUTE,
+    )
     return Context(
-        workspace=Workspace.open(location, read_only=read_only),
+        workspace=opened,
         location=location,
         actor=actor,
         config=config,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from workbench.domain.alike import alike_keys, same_words
 from workbench.domain.fact import (
     WORKSPACE,
     Act,
@@ -19,13 +19,16 @@ from workbench.domain.fact import (
     SourceType,
     Voice,
     arrive,
+    canonical_form,
     is_key,
+    nature,
     same_value,
 )
 from workbench.domain.ids import new_id
 from workbench.domain.record import Json
 from workbench.domain.times import instant, stamp
 from workbench.errors import NotFoundError, RefusedError, UsageError, VersionConflictError
+from workbench.services import damage
 from workbench.services.context import Context
 from workbench.services.view import FactView
 from workbench.store.records import Records
@@ -79,6 +82,7 @@ def propose(
     with ctx.workspace.transaction(ctx.actor.name, f"fact propose {key}", reason, now=ctx.now()) as tx:
         registry = tx.records.registry
         canonical = registry.canonical(key)
+        damage.refuse(damage.of_key(tx.records, canonical), f"a new value of {canonical}")
         fact = Fact(
             id=new_id(),
             key=canonical,
@@ -89,27 +93,28 @@ def propose(
             reason=reason,
             sources=(said,),
             observed_at=source_at or now,
-            review_after=_review_after(ctx, kind, value),
+            review_after=review_after(ctx, kind, value),
         )
-        arrival = arrive(registry, fact, voice, now)
+        arrival = arrive(registry, fact, voice, now, verified_over_reported=ctx.config.allow_verified_over_reported)
         stored = tx.put(arrival.fact)
         return Arrival(arrival.outcome, stored, arrival.would_supersede)
 
 
-def _review_after(ctx: Context, kind: FactKind, value: Json) -> str | None:
-    days = ctx.config.review_after.get(kind if kind != "fact" else _nature(value))
+def review_after(ctx: Context, kind: FactKind, value: Json) -> str | None:
+    """When a fact is to be looked at again; None is never."""
+    days = ctx.config.review_after.get(kind if kind != "fact" else nature(value))
     return stamp(ctx.now() + timedelta(days=days)) if days else None
 
 
-def _nature(value: Json) -> str:
-    """What a fact speaks of, as far as its value shows: review ages differ by it."""
-    if isinstance(value, bool):
-        return "fact"
-    if isinstance(value, int | float):
-        return "number"
-    if isinstance(value, str) and re.fullmatch(r"v?\d+(\.\d+)+\S*", value):
-        return "version"
-    return "place" if isinstance(value, str) and "/" in value else "fact"
+def look_alikes(registry: Registry, key: str) -> tuple[str, ...]:
+    """Canonical keys that look like another spelling of ``key``: an offer to join them, nothing more."""
+    canonical = registry.canonical(key)
+    return alike_keys(canonical, {registry.canonical(fact.key) for fact in registry.facts.values()})
+
+
+def merge_offers(registry: Registry) -> tuple[tuple[str, str], ...]:
+    """Pairs of canonical keys of the same words (``server.port``, ``serverport``): offers, nothing more."""
+    return same_words(registry.canonical(fact.key) for fact in registry.facts.values())
 
 
 def _expect(registry: Registry, fact: Fact, expect: str | None) -> None:
@@ -147,6 +152,7 @@ def confirm(ctx: Context, fact_id: str, *, expect: str | None = None, why: str =
     with ctx.workspace.transaction(ctx.actor.name, f"fact confirm {fact_id}", why, now=ctx.now()) as tx:
         registry = tx.records.registry
         fact = find(ctx, fact_id, tx.records)
+        damage.refuse(damage.of_key(tx.records, fact.key), f"what holds for {fact.key}")
         lifecycle = registry.lifecycle(fact.id)
         if lifecycle not in ("proposed", "contested"):
             raise VersionConflictError(
@@ -165,7 +171,13 @@ def confirm(ctx: Context, fact_id: str, *, expect: str | None = None, why: str =
         supersedes = tuple(dict.fromkeys((*changed.supersedes, *(h.id for h in heads))))
         act = Act(act="accepted", by=ctx.actor.name, at=tx.now, why=why)
         return tx.put(
-            changed.with_(supersedes=supersedes, trust="authoritative", reviewed=True, acts=(*changed.acts, act))
+            changed.with_(
+                supersedes=supersedes,
+                trust="authoritative",
+                reviewed=True,
+                review_after=review_after(ctx, changed.kind, changed.value),
+                acts=(*changed.acts, act),
+            )
         )
 
 
@@ -212,11 +224,17 @@ def edit(ctx: Context, fact_id: str, expect: int | None = None, **edits: Any) ->
         if "value" in edits:
             more = Source(type="person", by=ctx.actor.name, at=tx.now)
             edits["sources"] = (*fact.sources, more)
+        if "value" in edits or "kind" in edits:
+            kind, value = edits.get("kind", fact.kind), edits.get("value", fact.value)
+            edits["review_after"] = review_after(ctx, kind, value)
         return tx.put(fact.with_(**edits), expect=expect)
 
 
 def alias(ctx: Context, key: str, canonical: str) -> Alias:
-    """Let one key lead to another; their facts then meet under the canonical one."""
+    """Let one key lead to another; their facts then meet under the canonical one.
+
+    Two values that hold become contested by it: nothing is decided by a likeness of names.
+    """
     ctx.require_human("joining two keys")
     ctx.require_writable()
     for name in (key, canonical):
@@ -230,6 +248,7 @@ def alias(ctx: Context, key: str, canonical: str) -> Alias:
 
 
 def _put_alias(tx: Transaction, key: str, canonical: str) -> Alias:
+    key, canonical = canonical_form(key), canonical_form(canonical)
     known = [a for a in tx.records.aliases.values() if a.alias == key]
     record = known[0].with_(canonical=canonical) if known else Alias(id=new_id(), alias=key, canonical=canonical)
     return tx.put(record)

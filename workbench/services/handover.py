@@ -12,11 +12,13 @@ from workbench.domain.times import instant
 from workbench.handoff import carry, fingerprint, transfer
 from workbench.handoff.launch import Launched, LaunchPlan, Place, plan
 from workbench.handoff.receipt import Heard, Receipt, Sent, received
-from workbench.services import packages
+from workbench.services import damage, packages, scratch
 from workbench.services.context import Context
 from workbench.services.material import Gathered, basis, gather
 from workbench.services.packages import CompileOptions
+from workbench.services.places import in_place_of
 from workbench.services.pool import HashCache
+from workbench.services.seen import own_changes
 from workbench.services.sessions import attached, listing
 from workbench.services.view import PackageView
 from workbench.services.viewing import package_view
@@ -46,6 +48,7 @@ def launch_plan(
         RefusedError: The way cannot be taken here.
     """
     package = packages.find(ctx, prefix)
+    ctx = in_place_of(ctx, package.envelope)
     program = ctx.programs.get(package.envelope.identity.to)
     if program is None:
         packages.target(ctx, package.envelope.identity.to)
@@ -105,6 +108,9 @@ def confirm(
     ctx.require_human("confirming a package")
     ctx.require_writable()
     package = packages.find(ctx, prefix)
+    ctx = in_place_of(ctx, package.envelope)
+    records = ctx.workspace.load()
+    damage.refuse(damage.concerning(records, records.tasks[package.envelope.task]), "this package")
     differences = packages.check(ctx, package.id)
     replaced: str | None = None
     if override is None and package.status == "pending" and own_work(ctx, package, differences):
@@ -127,6 +133,7 @@ def confirm(
         override=override,
         began=began,
     )
+    scratch.sweep(ctx)
     return Handed(ctx.workspace.load().packages[package.id], looked, result, differences, replaced)
 
 
@@ -148,22 +155,23 @@ def _judge(ctx: Context, package: StoredPackage, found: Gathered, records: Recor
 
 
 def own_work(ctx: Context, package: StoredPackage, differences: tuple[Difference, ...]) -> bool:
-    """Whether everything that stops was made by the running executor, as its session shows."""
+    """Whether the package is to be made anew without asking: all that changed is work that its sessions show.
+
+    What stops must have been done by the running executor. Where nothing stops, but the sessions show more than
+    when the package was made (a command that failed, a file), the receiver is to know that too.
+    """
     stopping = [d for d in differences if d.stops]
-    if not stopping or any(d.code not in ("file_changed", "evidence_stale") for d in stopping):
+    if any(d.code not in ("file_changed", "file_missing", "evidence_stale") for d in stopping):
         return False
+    if not stopping:
+        return any(d.subject == fingerprint.WORK_SEEN for d in differences)
     records = ctx.workspace.load()
     task = records.tasks[package.envelope.task]
-    touched: set[str] = set()
-    base = str(ctx.location.worktree) + "/"
-    for session in attached(ctx, records, task):
-        if session.state is None or session.attempt != task.running:
-            continue
-        for message in session.state.messages:
-            if message.result is not None and instant(message.at) >= instant(package.envelope.prepared_at):
-                touched.update(change.path.removeprefix(base) for change in message.result.changes)
-    files = {d.subject for d in stopping if d.code == "file_changed"}
-    return bool(files) and files <= touched
+    running = records.attempts.get(task.running) if task.running else None
+    files = {d.subject for d in stopping if d.code != "evidence_stale"}
+    if running is None or not files:
+        return False
+    return files <= own_changes(ctx, attached(ctx, records, task), running, package.envelope.prepared_at)
 
 
 def reject(ctx: Context, prefix: str, why: str) -> StoredPackage:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workbench.compiler import EvidenceItem, HistoryItem, Material, WorktreeState
 from workbench.domain.artifact import Artifact
@@ -15,8 +15,10 @@ from workbench.handoff.fingerprint import Basis
 from workbench.services import trust
 from workbench.services.context import Context
 from workbench.services.history import cited_messages, session_fates
+from workbench.services.retrieval import retrieved
+from workbench.services.seen import derive
 from workbench.services.sessions import AttachedSession, attached
-from workbench.store.git import changed_files, head
+from workbench.store.git import head
 from workbench.store.mask import mask
 from workbench.store.records import Records
 
@@ -31,14 +33,16 @@ class Gathered:
     attempts: tuple[Attempt, ...]
     running: Attempt | None
     evidence: tuple[EvidenceItem, ...]
-    """Oldest first."""
+    """What is stored, oldest first."""
+    seen: tuple[EvidenceItem, ...]
+    """What the sessions show by themselves, oldest first."""
     artifacts: tuple[Artifact, ...]
     notes: tuple[Note, ...]
     worktree: WorktreeState
 
 
-def gather(ctx: Context, records: Records, task: Task) -> Gathered:
-    """Everything about a task, read now; blocking."""
+def gather(ctx: Context, records: Records, task: Task, *, glance: bool = False) -> Gathered:
+    """Everything about a task, read now; blocking. A ``glance`` takes what the clock found of changed files."""
     attempts = tuple(
         sorted((a for a in records.attempts.values() if a.task == task.id), key=lambda a: (a.started.at, a.id))
     )
@@ -52,14 +56,16 @@ def gather(ctx: Context, records: Records, task: Task) -> Gathered:
     superseded = {old for note in records.notes.values() for old in note.supersedes}
     notes = [n for n in records.notes.values() if n.task in (None, task.id) and n.id not in superseded]
     where = head(ctx.location)
-    dirty = changed_files(ctx.location.worktree) if trust.git_trusted(ctx) else None
+    dirty = ctx.changed_files.read(ctx.location.worktree, glance=glance) if trust.git_trusted(ctx) else None
+    sessions = tuple(attached(ctx, records, task))
     return Gathered(
         task=task,
         records=records,
-        sessions=tuple(attached(ctx, records, task)),
+        sessions=sessions,
         attempts=attempts,
         running=records.attempts.get(task.running) if task.running else None,
         evidence=tuple(judged(ctx, mine)),
+        seen=derive(ctx, records, task, sessions, attempts, dirty or ()),
         artifacts=tuple(sorted(artifacts, key=lambda a: a.id)),
         notes=tuple(sorted(notes, key=lambda n: n.id)),
         worktree=WorktreeState(branch=where.branch, head=where.commit, dirty=dirty),
@@ -82,22 +88,20 @@ def material(ctx: Context, found: Gathered, *, with_history: bool = True) -> Mat
     cited = cited_messages(found.records, found.task) if with_history else frozenset()
     history: list[HistoryItem] = []
     for session in found.sessions if with_history else ():
-        if session.state is None:
-            continue
         fate_of = session_fates(found.records, session)
         history += [
             HistoryItem(message=m, fate=fate_of[m.id], body=m.text, cited=m.ref in cited)
-            for m in session.state.messages
+            for m in session.messages
             if not m.hidden
         ]
     role = found.task.contract.role
-    return Material(
+    gathered = Material(
         task=found.task,
         tasks=found.records.tasks,
         registry=found.records.registry,
         attempts=found.attempts,
         running=found.running,
-        evidence=found.evidence,
+        evidence=(*found.evidence, *found.seen),
         artifacts=found.artifacts,
         notes=found.notes,
         guidelines=ctx.config.guidelines,
@@ -107,6 +111,7 @@ def material(ctx: Context, found: Gathered, *, with_history: bool = True) -> Mat
         absent_sessions=tuple(s.ref.name for s in found.sessions if s.state is None),
         mask=mask,
     )
+    return replace(gathered, retrieved=retrieved(ctx, gathered, found.sessions)) if history else gathered
 
 
 def basis(ctx: Context, found: Gathered, more_files: Iterable[str] = ()) -> Basis:
@@ -126,6 +131,7 @@ def basis(ctx: Context, found: Gathered, more_files: Iterable[str] = ()) -> Basi
         trims={name: lines for name, lines in found.records.trims.items() if name in names},
         artifacts=found.artifacts,
         evidence=found.evidence,
+        seen=found.seen,
         files=hashes(base, watched.paths, ctx.hashes.sha256),
         worktree=ctx.location.worktree_name,
         branch=found.worktree.branch,

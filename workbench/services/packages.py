@@ -8,18 +8,23 @@ from dataclasses import dataclass, replace
 
 from workbench.compiler import Blocked, Compilation, Compiled, Request, Target
 from workbench.domain.ids import new_id
-from workbench.domain.package import Difference, Envelope, PackageEvent, PackageMode, Strategy
+from workbench.domain.package import Difference, Envelope, Fingerprint, PackageEvent, PackageMode, Strategy
 from workbench.domain.record import Json
 from workbench.domain.task import Task
 from workbench.errors import RefusedError, UsageError
 from workbench.handoff import fingerprint
+from workbench.services import damage, kept
+from workbench.services.collecting import without_collector
 from workbench.services.context import Context
 from workbench.services.material import Gathered, basis, gather, material
+from workbench.services.places import in_place_of, worktree_of
 from workbench.services.view import PackageView
 from workbench.services.viewing import package_view
 from workbench.store.records import Records, StoredPackage
 from workbench.tokens import counter
 
+_MESSAGES = frozenset({"recent_message", "retrieved_history"})
+"""Rows of a manifest whose ids are messages'."""
 ASSUMED_WINDOW = 128_000
 """Tokens taken for the window of an agent whose window nobody states; shown as assumed."""
 
@@ -69,6 +74,8 @@ class Preview:
     compilation: Compilation
     gathered: Gathered
     result: Compiled | Blocked
+    marks: tuple[Fingerprint, ...]
+    """What it rested on when it was gathered: what a person looks at must be what is stored."""
 
     def pack(
         self, *, budget: int | None = None, pins: frozenset[str] | None = None, without: frozenset[str] | None = None
@@ -130,9 +137,10 @@ def preview(
         without=options.without,
         question=options.question,
     )
-    compilation = Compilation(material(ctx, found), request, counter(aim.tokenizer))
-    result = compilation.pack(budget=options.budget, pins=options.pins, without=options.without)
-    return Preview(task, to, options, compilation, found, result)
+    with without_collector():
+        compilation = Compilation(material(ctx, found), request, counter(aim.tokenizer))
+        result = compilation.pack(budget=options.budget, pins=options.pins, without=options.without)
+    return Preview(task, to, options, compilation, found, result, fingerprint.take(basis(ctx, found)))
 
 
 def prepare(
@@ -145,13 +153,22 @@ def prepare(
             records changed while it was compiled.
     """
     ctx.require_writable()
-    looked = preview(ctx, task, to, options)
-    return store(ctx, looked, replaces=replaces)
+    return store(ctx, preview(ctx, task, to, options), replaces=replaces)
 
 
 def store(ctx: Context, looked: Preview, *, replaces: str | None = None) -> StoredPackage:
-    """Keep a previewed package as pending."""
+    """Keep a previewed package as pending, exactly as it was looked at.
+
+    A package of the same task for the same agent that still waits is replaced, unless a person
+    prepared it and an agent would replace it.
+
+    Raises:
+        RefusedError: It is blocked, or what it rests on changed while it was looked at.
+        DamagedError: It would rest on records that cannot be read.
+    """
     ctx.require_writable()
+    _still_so(ctx, looked)
+    damage.refuse(damage.concerning(looked.gathered.records, looked.task), "this package")
     compiled = looked.result
     if isinstance(compiled, Blocked):
         raise RefusedError(
@@ -161,6 +178,7 @@ def store(ctx: Context, looked: Preview, *, replaces: str | None = None) -> Stor
             code=compiled.code,
         )
     prompt = compiled.prompt.encode("utf-8", "replace")
+    replaces = replaces or _waiting(ctx, looked)
     envelope = Envelope(
         id=new_id(),
         snapshot=compiled.snapshot,
@@ -170,7 +188,7 @@ def store(ctx: Context, looked: Preview, *, replaces: str | None = None) -> Stor
         tokens=compiled.tokens,
         tokenizer=compiled.tokenizer,
         prompt_sha256=hashlib.sha256(prompt).hexdigest(),
-        fingerprints=fingerprint.take(basis(ctx, looked.gathered)),
+        fingerprints=looked.marks,
         options=looked.options.as_json(),
         replaces=replaces,
         prepared_by=ctx.actor.name,
@@ -180,6 +198,8 @@ def store(ctx: Context, looked: Preview, *, replaces: str | None = None) -> Stor
     command = f"handoff prepare {looked.task.slug} --to {looked.to}"
     with ctx.workspace.transaction(ctx.actor.name, command, now=ctx.now()) as tx:
         tx.add_package(envelope, prompt, first)
+        taken = {row.id for row in compiled.manifest if row.included and row.source_type in _MESSAGES}
+        kept.keep(ctx, tx, looked.gathered.sessions, taken | kept.wanted(looked.gathered.records, looked.task))
         if replaces is not None:
             tx.append_status(
                 replaces,
@@ -193,6 +213,35 @@ def store(ctx: Context, looked: Preview, *, replaces: str | None = None) -> Stor
                 ),
             )
     return ctx.workspace.load().packages[envelope.id]
+
+
+def _still_so(ctx: Context, looked: Preview) -> None:
+    records = ctx.workspace.load()
+    task = records.tasks.get(looked.task.id, looked.task)
+    now = fingerprint.take(basis(ctx, gather(ctx, records, task), fingerprint.files_of(looked.marks)))
+    changed = [d for d in fingerprint.compare(looked.marks, now) if d.stops]
+    if changed:
+        raise RefusedError(
+            "this changed while you looked: " + "; ".join(f"{d.subject}: {d.was} → {d.now}" for d in changed[:5]),
+            "look at the package again",
+            differences=[{"code": d.code, "subject": d.subject, "was": d.was, "now": d.now} for d in changed],
+        )
+
+
+def _waiting(ctx: Context, looked: Preview) -> str | None:
+    """The pending package that this one takes the place of."""
+    waiting = [
+        p
+        for p in ctx.workspace.load().packages.values()
+        if p.status == "pending"
+        and p.envelope.task == looked.task.id
+        and p.envelope.identity.to == looked.to
+        and p.envelope.identity.mode == looked.options.mode
+        and worktree_of(p.envelope) == ctx.location.worktree_name
+        and (ctx.actor.human or p.envelope.prepared_by == ctx.actor.name)
+    ]
+    newest = max(waiting, key=lambda p: (p.envelope.prepared_at, p.id), default=None)
+    return newest.id if newest is not None else None
 
 
 def find(ctx: Context, prefix: str, records: Records | None = None) -> StoredPackage:
@@ -224,5 +273,6 @@ def check(ctx: Context, prefix: str) -> tuple[Difference, ...]:
     if task is None:
         return (Difference(code="contract_revised", subject="task", was=package.envelope.task, now=None),)
     before = package.envelope.fingerprints
-    now = basis(ctx, gather(ctx, records, task), fingerprint.files_of(before))
+    here = in_place_of(ctx, package.envelope)
+    now = basis(here, gather(here, records, task), fingerprint.files_of(before))
     return fingerprint.compare(before, fingerprint.take(now))

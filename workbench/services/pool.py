@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.domain.message import Message
 from workbench.errors import WorkbenchError
-from workbench.sessions import SessionInfo, SessionLog, open_session
-from workbench.store.git import file_hash
+from workbench.store.git import changed_files, file_hash
 from workbench.tokens import counter
+
+if TYPE_CHECKING:  # many commands touch no session: start-up counts
+    from workbench.sessions import SessionInfo, SessionLog
+    from workbench.sessions.observed import Observed
 
 
 @dataclass(frozen=True)
@@ -20,6 +26,13 @@ class SessionState:
     info: SessionInfo
     messages: tuple[Message, ...]
     log: SessionLog
+
+    @cached_property
+    def observed(self) -> Observed:
+        """What the messages show to have happened; worked out when it is first asked for."""
+        from workbench.sessions.observed import observe
+
+        return observe(self.messages)
 
 
 class SessionPool:
@@ -31,15 +44,25 @@ class SessionPool:
 
     def read(self, path: Path, agent: str | None = None) -> SessionState | None:
         """The session at ``path`` as it is now; None where the file is gone or no reader knows it."""
+        from workbench.sessions import open_session
+        from workbench.sessions.packed import present
+
+        if path not in self._logs and not present(path).exists():
+            return None
         try:
             log = self._logs.get(path) or self._logs.setdefault(path, open_session(path, agent))
             news = log.refresh()
         except (OSError, WorkbenchError):
-            return self._states.get(path) if path.exists() else None
+            return self._states.get(path) if present(path).exists() else None
         known = self._states.get(path)
         if known is None or news.appended or news.changed or news.reset:
             known = self._states[path] = SessionState(log.info, tuple(log.messages), log)
         return known
+
+    def children(self, state: SessionState) -> tuple[SessionState, ...]:
+        """The sub-agents' sessions of a session, as they are now."""
+        found = (self.read(path, state.info.agent) for path in state.log.children(state.info))
+        return tuple(child for child in found if child is not None)
 
 
 class TokenCache:
@@ -76,3 +99,38 @@ class HashCache:
             known = (mark, file_hash(base, relative))
             self._hashes[str(base), relative] = known
         return known[1]
+
+
+class ChangedFiles:
+    """Which files git calls changed. Everybody who asks has git run, unless a clock runs it beside them."""
+
+    AT_MOST = 100
+    """How many times as long as a run takes the rest after it lasts."""
+    LEAST = 3.0
+    """Seconds between two runs at least."""
+
+    def __init__(self) -> None:
+        self.by_clock = False
+        """Whether :meth:`tick` is called regularly."""
+        self.runs = 0
+        """Counts runs that found something other than the one before."""
+        self._found: dict[Path, tuple[str, ...]] = {}
+        self._next = 0.0
+
+    def read(self, worktree: Path, *, glance: bool = False) -> tuple[str, ...]:
+        """The changed files: as they are now, or, for a glance beside a clock, as last found."""
+        if glance and self.by_clock and worktree in self._found:
+            return self._found[worktree]
+        began = time.monotonic()
+        now = changed_files(worktree)
+        ended = time.monotonic()
+        self._next = ended + max(self.LEAST, (ended - began) * self.AT_MOST)
+        if self._found.get(worktree) != now:
+            self.runs += 1
+            self._found[worktree] = now
+        return now
+
+    def tick(self, worktree: Path) -> None:
+        """Look again, where it is time to."""
+        if time.monotonic() >= self._next:
+            self.read(worktree)

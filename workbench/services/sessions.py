@@ -5,18 +5,24 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.domain.message import Message
 from workbench.domain.record import Stamp
 from workbench.domain.task import Attempt, SessionRef, Task
+from workbench.domain.times import instant, stamp
 from workbench.errors import NotFoundError, RefusedError, UsageError
 from workbench.services import tasks
 from workbench.services.context import Context
+from workbench.services.kept import copies
 from workbench.services.pool import SessionState
-from workbench.sessions import FoundSession, discover
 from workbench.store.records import Records
 from workbench.store.worktrees import worktrees
+
+if TYPE_CHECKING:
+    from workbench.sessions import FoundSession
 
 
 @dataclass(frozen=True)
@@ -27,11 +33,43 @@ class AttachedSession:
     attempt: str
     path: Path | None
     state: SessionState | None
+    children: tuple[SessionState, ...] = ()
+    """What its sub-agents did, where that lies in files of its own."""
+    kept: tuple[Message, ...] = ()
+    """Copies of some of its messages, where its file is not here."""
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """All of its messages, or those of which there are copies."""
+        return self.state.messages if self.state is not None else self.kept
 
 
 def listing(ctx: Context) -> list[FoundSession]:
-    """Sessions whose records name this repository or one of its worktrees, newest first."""
-    return discover(worktrees(ctx.location), ctx.env)
+    """Sessions of this repository, newest first.
+
+    Those whose records name it or one of its worktrees, and those that were attached by their path.
+    """
+    from workbench.sessions import discover
+
+    found = discover(worktrees(ctx.location), ctx.env)
+    known = {session.name for session in found}
+    for name, path in ctx.workspace.local.session_paths.items():
+        if name not in known and (session := _by_path(name, Path(path))) is not None:
+            found.append(session)
+    return sorted(found, key=lambda session: (instant(session.updated_at), session.id), reverse=True)
+
+
+def _by_path(name: str, path: Path) -> FoundSession | None:
+    """An attached session as its file's status tells it; None where the file is gone."""
+    from workbench.sessions import FoundSession
+
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    agent, _, session_id = name.partition(":")
+    written = stamp(datetime.fromtimestamp(status.st_mtime, UTC))
+    return FoundSession(agent, session_id, path, None, "", status.st_size, written)
 
 
 def attached(ctx: Context, records: Records, task: Task) -> list[AttachedSession]:
@@ -46,7 +84,11 @@ def attached(ctx: Context, records: Records, task: Task) -> list[AttachedSession
             path = Path(paths[ref.name]) if ref.name in paths else None
             with ctx.lock:
                 state = ctx.sessions.read(path, ref.agent) if path is not None else None
-            found[ref.name] = AttachedSession(ref, attempt.id, path, state)
+                if state is not None and (state.info.name != ref.name or not state.messages):
+                    state = None  # the file holds another session by now, or nothing that is one
+                children = ctx.sessions.children(state) if state is not None else ()
+            kept = copies(ctx.workspace, ref.name) if state is None else ()
+            found[ref.name] = AttachedSession(ref, attempt.id, path, state, children, kept)
     return list(found.values())
 
 
@@ -87,7 +129,7 @@ def attach(ctx: Context, task: Task, name: str) -> Attempt:
     with ctx.lock:
         state = ctx.sessions.read(path, agent or None)
     if state is None:
-        raise UsageError(f"{path}: no agent's session that this version reads", "built so far: Claude Code (JSONL)")
+        raise UsageError(f"{path}: no agent's session that this version reads", "it reads Claude Code and Codex")
     info = state.info
     ref = SessionRef(agent=info.agent, id=info.id, joined=Stamp(by=ctx.actor.name, at=ctx.stamp()))
     ctx.workspace.local.set_session_path(ref.name, str(path))

@@ -11,10 +11,13 @@ if TYPE_CHECKING:
     from workbench.domain.change import Change
     from workbench.domain.fact import Arrival
     from workbench.domain.package import Difference
+    from workbench.domain.state_findings import Finding
     from workbench.domain.task import Attempt, Task
-    from workbench.services.history import CutPlan
+    from workbench.services.cutting import CutPlan
+    from workbench.services.merging import Contested
     from workbench.services.view import FactView, HistoryView, MessageView, PackageView
     from workbench.sessions import FoundSession
+    from workbench.store.examine import Check
     from workbench.store.records import Damage
 
 
@@ -101,10 +104,12 @@ def history_json(history: HistoryView) -> dict[str, Any]:
 
 def cut_json(plan: CutPlan) -> dict[str, Any]:
     """A cut, planned or done."""
+    package = plan.package
     return {
         "act": plan.act,
         "messages": [row.message.ref for row in plan.messages],
         "tokens": {"before": plan.tokens_before, "after": plan.tokens_after, "in": plan.in_what},
+        "package": package and {"to": package[0], "before": package[1], "after": package[2]},
         "findings": [{"message": f.message, "rule": f.rule, "stops": f.stops, "text": f.text} for f in plan.findings],
     }
 
@@ -172,3 +177,21 @@ def change_json(change: Change) -> dict[str, Any]:
 def damage_json(damage: Damage) -> dict[str, Any]:
     """A record that cannot be read."""
     return {"path": damage.path, "message": damage.message, "line": damage.line, "column": damage.column}
+
+
+def finding_json(finding: Finding) -> dict[str, Any]:
+    """Something odd, with the offer that puts it right."""
+    return {"code": finding.code, "text": finding.text, "offer": finding.offer, "items": list(finding.items)}
+
+
+def check_json(check: Check) -> dict[str, Any]:
+    """One thing that the doctor looked at."""
+    document: dict[str, Any] = {"name": check.name, "ok": check.ok, "detail": check.detail}
+    if check.path is not None:
+        document |= {"path": check.path, "line": check.line, "column": check.column}
+    return document
+
+
+def contested_json(row: Contested) -> dict[str, Any]:
+    """What two merged copies say differently."""
+    return {"record": row.record, "field": row.field, "claims": [dict(claim) for claim in row.claims]}

@@ -14,6 +14,7 @@ def status(ctx: Context, view: View | None = None) -> dict[str, Any]:
     """The workspace in figures and in what needs the person now."""
     view = view or build_view(ctx)
     lifecycles = [row.lifecycle for row in view.facts]
+    odd = view.task.findings if view.task else ()
     return {
         "workspace": str(view.place.root),
         "worktree": str(view.place.worktree),
@@ -37,6 +38,14 @@ def status(ctx: Context, view: View | None = None) -> dict[str, Any]:
                 "status": s.status,
                 "title": s.title,
                 "full": s.full,
+                "basis": s.basis,
+                "turns_left": s.turns_left,
+                "limits": [
+                    {"name": a.name, "used": a.used, "resets_at": a.resets_at, "reached": a.reached}
+                    for a in s.allowances
+                ],
+                "compactions": s.compactions,
+                "lost": s.lost,
                 "unreadable": s.unreadable,
             }
             for s in view.sessions
@@ -47,6 +56,6 @@ def status(ctx: Context, view: View | None = None) -> dict[str, Any]:
             "tokenizer": view.history.tokenizer,
         },
         "needs_you": [{"code": n.code, "text": n.text, "key": n.key, "subject": n.subject} for n in view.needs_you],
-        "findings": list(view.warnings),
+        "findings": [*view.warnings, *(f"{found.text}: {found.offer}" for found in odd)],
         "damaged": [shapes.damage_json(d) for d in view.damaged],
     }

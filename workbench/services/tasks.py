@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
 import msgspec
@@ -13,9 +14,10 @@ from workbench.domain.contract import Contract
 from workbench.domain.fact import Act, Fact, Source, is_key
 from workbench.domain.ids import new_id, slugify
 from workbench.domain.record import Stamp
-from workbench.domain.task import LIVE_ATTEMPT, Attempt, AttemptStatus, SessionRef, Task, TaskState
-from workbench.errors import NotFoundError, RefusedError, UsageError, VersionConflictError
+from workbench.domain.task import LIVE_ATTEMPT, Attempt, AttemptStatus, SessionRef, Task, TaskState, without_attempt
+from workbench.errors import NotFoundError, RefusedError, StorageError, UsageError, VersionConflictError
 from workbench.handoff.transfer import close_packages
+from workbench.services import damage, scratch
 from workbench.services.context import Context
 from workbench.store.git import head
 from workbench.store.records import Records
@@ -24,9 +26,14 @@ _DRAFT_KEYS = ("title", "slug", "constraints", *(f.encode_name for f in msgspec.
 
 
 def current_task(ctx: Context, records: Records) -> Task | None:
-    """The task that ``@`` means: this terminal's, this machine's, else the only open one or the newest."""
+    """The task that ``@`` means: this terminal's, this machine's, else the only open one or the newest.
+
+    Raises:
+        DamagedError: The record of the chosen one cannot be read; no other is taken in its place.
+    """
     for chosen in (ctx.env.get("WORKBENCH_TASK"), ctx.workspace.local.current_task):
         if chosen:
+            damage.refuse((d for d in records.damaged if d.path == f"tasks/{chosen}.json"), "the current task")
             matches = [t for t in records.tasks.values() if t.id.startswith(chosen) or t.slug == chosen]
             if len(matches) == 1:
                 return matches[0]
@@ -99,7 +106,11 @@ def new(ctx: Context, draft: Mapping[str, Any]) -> Task:
         tx.put(task)
         for fact in constraints:
             tx.put(fact)
-    ctx.workspace.local.current_task = task.id
+    try:
+        ctx.workspace.local.current_task = task.id
+    except StorageError as problem:
+        # The task is made: reporting failure would make a script make it twice.
+        ctx.workspace.notices.append(f"the task is made, but not the current one: {problem.message}")
     return task
 
 
@@ -151,6 +162,8 @@ def contract_from(ctx: Context, fields: Mapping[str, Any], records: Records, bas
         contract = msgspec.convert(document, Contract)
     except msgspec.ValidationError as problem:
         raise UsageError(f"the contract does not fit: {problem}", "see: workbench schema print task") from None
+    for path in _paths_of(contract):
+        _check_path(path)
     ids = [c.id for c in contract.commands]
     for item in contract.acceptance:
         kind, _, name = item.check.partition(":")
@@ -161,6 +174,23 @@ def contract_from(ctx: Context, fields: Mapping[str, Any], records: Records, bas
                 "checks: command:ID, output:KEY, file:PATH, manual",
             )
     return contract
+
+
+def _paths_of(contract: Contract) -> Iterator[str]:
+    yield from contract.targets
+    yield from (output.path for output in contract.outputs if output.path is not None)
+    yield from (item.check.partition(":")[2] for item in contract.acceptance if item.check.startswith("file:"))
+
+
+def _check_path(path: str) -> None:
+    """A path of a contract lies beneath the worktree, whichever that is (``workspace.md``, gate ``beneath``)."""
+    pure = PurePosixPath(path)
+    outside = pure.is_absolute() or ".." in pure.parts or path.startswith("~")
+    if not path.strip() or outside or "\\" in path or not path.isprintable():
+        raise UsageError(
+            f"path {path!r} of a contract does not lie beneath the worktree",
+            "write it relative to the worktree, like src/",
+        )
 
 
 def _acceptance(row: Any) -> Any:
@@ -178,7 +208,10 @@ def _input(ctx: Context, row: Any, records: Records) -> Any:
 
 def _command(row: Any) -> Any:
     if isinstance(row, Mapping) and isinstance(row.get("run"), str):
-        return {**row, "run": shlex.split(row["run"])}
+        try:
+            return {**row, "run": shlex.split(row["run"])}
+        except ValueError as problem:
+            raise UsageError(f"command {row['run']!r}: {problem}", "quote it as a shell would want it") from None
     return row
 
 
@@ -207,11 +240,15 @@ def close(ctx: Context, task: Task, status: str, why: str) -> Task:
     stamp = Stamp(by=ctx.actor.name, at=ctx.stamp(), why=why)
     with ctx.workspace.transaction(ctx.actor.name, f"task {status} {task.slug}", why, now=ctx.now()) as tx:
         now = tx.records.tasks[task.id]
+        if "running" in now.contests:
+            raise RefusedError(f"who runs task {now.slug} is contested", "end all but one: workbench attempt end ID")
         if now.running and now.running in tx.records.attempts:
             attempt = tx.records.attempts[now.running]
             tx.put(attempt.with_(status="accepted" if status == "complete" else "cancelled", ended=stamp))
             close_packages(tx, attempt.id, ctx.actor.name)
-        return tx.put(now.with_(status=status, running=None, closed=stamp), expect=task.version)
+        closed = tx.put(now.with_(status=status, running=None, closed=stamp), expect=task.version)
+    scratch.sweep(ctx)
+    return closed
 
 
 def take(ctx: Context, task: Task, executor: str | None = None, session: SessionRef | None = None) -> Attempt:
@@ -276,6 +313,8 @@ def end_attempt(ctx: Context, attempt: Attempt, status: AttemptStatus, why: str)
         ended = tx.put(now.with_(status=status, ended=Stamp(by=ctx.actor.name, at=ctx.stamp(), why=why)))
         close_packages(tx, attempt.id, ctx.actor.name)
         task = tx.records.tasks.get(attempt.task)
-        if task is not None and task.running == attempt.id:
-            tx.put(task.with_(running=None))
+        if task is not None:
+            live = {a.id for a in tx.records.attempts.values() if a.status in LIVE_ATTEMPT}
+            tx.put(without_attempt(task, attempt.id, live))
+    scratch.sweep(ctx)
     return ended

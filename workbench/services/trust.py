@@ -80,3 +80,8 @@ def granted(ctx: Context) -> tuple[Grant, ...]:
 def git_trusted(ctx: Context) -> bool:
     """Whether git may run in this worktree."""
     return ctx.location.git_dir is not None and _store(ctx).is_trusted(_mark(ctx, status_command()))
+
+
+def command_trusted(ctx: Context, argv: tuple[str, ...]) -> bool:
+    """Whether a person has trusted exactly this command in this worktree."""
+    return bool(argv) and _store(ctx).is_trusted(_mark(ctx, argv))

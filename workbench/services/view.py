@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.domain.evidence import Evidence
 from workbench.domain.fact import Fact, Lifecycle
@@ -12,6 +13,11 @@ from workbench.domain.package import Difference, Envelope, PackageEvent, Package
 from workbench.domain.task import Attempt, Task
 from workbench.domain.trimming import Fate
 from workbench.store.records import Damage
+
+if TYPE_CHECKING:  # many commands make none of these: start-up counts
+    from workbench.domain.differences import FieldDifference
+    from workbench.domain.state_findings import Finding
+    from workbench.services.fullness import Allowance
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,10 @@ class TaskView:
     """The last failed command that no later run of the same command passed."""
     interrupted: tuple[str, ...]
     """Texts of pending items that were started by an attempt that has ended."""
+    findings: tuple[Finding, ...] = ()
+    """What is odd about the state, each with an offer."""
+    program_ended: str = ""
+    """Said where the program that was launched for the running attempt is not there any more."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +118,15 @@ class SessionView:
     window: int | None = None
     unreadable: int = 0
     """Lines of the file that could not be read."""
+    basis: str = ""
+    """What ``full`` is a share of; empty where it is unknown."""
+    turns_left: int | None = None
+    """About how many requests still fit."""
+    allowances: tuple[Allowance, ...] = ()
+    """Limits of the account, as the session last stated them."""
+    compactions: int = 0
+    lost: int = 0
+    """Messages that the last compaction took out of the model's context."""
 
     @property
     def full(self) -> float | None:
@@ -132,11 +151,30 @@ class PackageView:
 
 
 @dataclass(frozen=True)
+class Step:
+    """One change of one record, as a person reads it."""
+
+    change: str
+    at: str
+    actor: str
+    command: str
+    why: str
+    version: int
+    differences: tuple[FieldDifference, ...]
+    """What it did to the record; empty where it took the record away."""
+    gone: bool = False
+    """It took the record away."""
+    undoes: str | None = None
+
+
+@dataclass(frozen=True)
 class Need:
     """One thing that needs the person now."""
 
     code: str
-    """``challenged``, ``contested``, ``stale``, ``proposal``, ``damaged``, ``outdated``, ``full``."""
+    """``challenged``, ``contested``, ``stale``, ``proposal``, ``damaged``, ``outdated``, ``full``,
+    ``ended``, ``to_start``.
+    """
     text: str
     key: str
     """The key that acts on it in the app; may be empty."""

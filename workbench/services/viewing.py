@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping
 from datetime import timedelta
 
 import msgspec
 
-from workbench.compiler.acceptance import Standing, command_line, open_failures, standings
+from workbench.compiler.acceptance import Standing, command_line, newest_first, open_failures, standings
 from workbench.domain.contract import AcceptanceItem
 from workbench.domain.evidence import Evidence
 from workbench.domain.package import OPEN_PACKAGE, Difference
+from workbench.domain.task import Attempt, Task
 from workbench.domain.times import instant
+from workbench.errors import DamagedError
 from workbench.handoff import fingerprint
 from workbench.services import facts, history
 from workbench.services.context import Context
+from workbench.services.fullness import NEARLY_USED, Allowance, fullness
 from workbench.services.material import Gathered, basis, gather, material
+from workbench.services.places import in_place_of
 from workbench.services.sessions import AttachedSession
+from workbench.services.state import findings
 from workbench.services.tasks import current_task
 from workbench.services.view import (
     AcceptanceView,
@@ -43,12 +49,12 @@ NEARLY_FULL = 0.8
 def build_view(ctx: Context, task_id: str | None = None) -> View:
     """The whole picture, read now. Blocking: the app calls it in a thread."""
     records = ctx.workspace.load()
-    task = records.tasks.get(task_id) if task_id else current_task(ctx, records)
-    found = gather(ctx, records, task) if task is not None else None
+    task = records.tasks.get(task_id) if task_id else _current(ctx, records)
+    found = gather(ctx, records, task, glance=True) if task is not None else None
     sessions = found.sessions if found else ()
     shown = facts.views(ctx, records, task.id if task else None)
     packages = tuple(
-        package_view(ctx, records, p)
+        package_view(ctx, records, p, glance=True)
         for p in sorted(
             records.packages.values(),
             key=lambda p: (p.status not in OPEN_PACKAGE, _newest_first(p.envelope.prepared_at)),
@@ -69,7 +75,7 @@ def build_view(ctx: Context, task_id: str | None = None) -> View:
         where.head,
         where.dirty,
         session_views,
-        [e.valid for e in found.evidence] if found else [],
+        [(e.evidence.id, e.valid) for e in (*found.evidence, *found.seen)] if found else [],
         [p.differences for p in packages],
         ctx.config.warnings,
         task.id if task else None,
@@ -87,6 +93,14 @@ def build_view(ctx: Context, task_id: str | None = None) -> View:
         damaged=records.damaged,
         warnings=ctx.config.warnings,
     )
+
+
+def _current(ctx: Context, records: Records) -> Task | None:
+    """The current task; none where its record is damaged, which the view says by itself."""
+    try:
+        return current_task(ctx, records)
+    except DamagedError:
+        return None
 
 
 def _newest_first(at: str) -> float:
@@ -115,7 +129,7 @@ def place(ctx: Context, found: Gathered | None = None) -> Place:
 def task_view(ctx: Context, found: Gathered) -> TaskView:
     """The live task card."""
     bare = material(ctx, found, with_history=False)
-    lines = {item.evidence.id: item.evidence for item in found.evidence}
+    lines = {item.evidence.id: item.evidence for item in bare.evidence}
     verdicts = standings(bare)
     failures = open_failures(bare)
     live = {a.id for a in found.attempts if a.ended is None}
@@ -129,13 +143,15 @@ def task_view(ctx: Context, found: Gathered) -> TaskView:
             )
             for item in found.task.contract.acceptance
         ),
-        evidence=tuple(EvidenceView(i.evidence, i.valid, i.changed) for i in reversed(found.evidence)),
+        evidence=tuple(EvidenceView(i.evidence, i.valid, i.changed) for i in newest_first(bare.evidence)),
         failure=failures[0].evidence if failures else None,
         interrupted=tuple(
             item.text
             for item in found.task.state.pending
             if item.started is not None and item.started.attempt not in live
         ),
+        program_ended=_program_ended(found.records, found.running),
+        findings=findings(found.records, found.task, bare.evidence),
     )
 
 
@@ -156,13 +172,30 @@ def _clock(ctx: Context, at: str) -> str:
     return hour if day == ctx.stamp()[:10] else f"{day} {hour}"
 
 
-def package_view(ctx: Context, records: Records, package: StoredPackage) -> PackageView:
+def _program_ended(records: Records, running: Attempt | None) -> str:
+    """That the program which the workbench started for an attempt has ended; empty where nothing tells so."""
+    package = records.packages.get(running.package or "") if running is not None else None
+    event = next((e for e in reversed(package.events) if e.status == "launched"), None) if package else None
+    pid = event.details.get("pid") if event is not None else None
+    if not isinstance(pid, int) or pid <= 0:
+        return ""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return "its program has ended"
+    except PermissionError:
+        return ""  # somebody else's process by now, or ours under another user: it runs
+    return ""
+
+
+def package_view(ctx: Context, records: Records, package: StoredPackage, *, glance: bool = False) -> PackageView:
     """A package and, while it waits, whether what it rests on is still so."""
     differences: tuple[Difference, ...] = ()
     task = records.tasks.get(package.envelope.task)
     if package.status == "pending" and task is not None:
         before = package.envelope.fingerprints
-        now = basis(ctx, gather(ctx, records, task), fingerprint.files_of(before))
+        here = in_place_of(ctx, package.envelope)
+        now = basis(here, gather(here, records, task, glance=glance), fingerprint.files_of(before))
         differences = fingerprint.compare(before, fingerprint.take(now))
     return PackageView(package.envelope, package.status, package.events, differences)
 
@@ -175,6 +208,7 @@ def _session_view(ctx: Context, session: AttachedSession) -> SessionView:
         return SessionView(session.ref.agent, session.ref.id, path, 0, None, "absent", window=window)
     info = session.state.info
     live = ctx.now() - instant(info.updated_at) < LIVE_FOR
+    stands = fullness(info, session.state.messages, window, ctx.now())
     return SessionView(
         agent=session.ref.agent,
         id=session.ref.id,
@@ -184,8 +218,13 @@ def _session_view(ctx: Context, session: AttachedSession) -> SessionView:
         status="live" if live else "idle",
         title=info.title or "",
         context=info.last_context,
-        window=window,
+        window=stands.window,
         unreadable=info.unreadable,
+        basis=stands.basis,
+        turns_left=stands.turns_left,
+        allowances=stands.allowances,
+        compactions=stands.compactions,
+        lost=stands.lost,
     )
 
 
@@ -207,6 +246,11 @@ def _needs(
             )
         elif row.lifecycle == "proposed" and not _challenges(row, shown):
             needs.append(Need("proposal", f"{row.key}: a proposal waits", "s", row.fact.id))
+    if card is not None and card.running is not None and card.program_ended:
+        needs.append(Need("ended", f"{card.running.executor}: {card.program_ended}", "", card.running.id))
+    if card is not None and card.running is not None and card.running.status == "starting":
+        who = card.running.executor.partition(":")[2]
+        needs.append(Need("to_start", f"{who} waits for you to start it", "4", card.running.id))
     if card is not None and card.running is not None and card.running.plan_revision < card.task.plan_revision:
         needs.append(Need("outdated", f"{card.running.executor} works on an older contract", "", card.running.id))
     needs += [
@@ -216,11 +260,28 @@ def _needs(
         if p.stale and not any(d.code == "attempt_not_current" for d in p.differences)
     ]
     needs += [
-        Need("full", f"{s.agent} uses {s.full:.0%} of its window", "H", s.id)
+        Need("full", f"{s.agent} uses {s.full:.0%} of its window{_left(s)}", "H", s.id)
         for s in sessions
         if s.full is not None and s.full >= NEARLY_FULL and s.status == "live"
     ]
+    needs += [
+        Need("limit", _limited(s, allowance), "H", s.id)
+        for s in sessions
+        for allowance in s.allowances
+        if s.status == "live" and (allowance.reached or (allowance.used or 0) >= NEARLY_USED)
+    ]
     return tuple(needs)
+
+
+def _left(session: SessionView) -> str:
+    left = session.turns_left
+    return "" if left is None else f", about {left} more request{'' if left == 1 else 's'} fit"
+
+
+def _limited(session: SessionView, allowance: Allowance) -> str:
+    """An allowance that is used up, or nearly."""
+    state = "is used up" if allowance.reached else f"is {allowance.used or 0:.0%} used"
+    return f"{session.agent}: {allowance.name} {state}" + (f", until {allowance.resets_at}" * bool(allowance.resets_at))
 
 
 def _challenges(row: FactView, shown: tuple[FactView, ...]) -> bool:

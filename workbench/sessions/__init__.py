@@ -7,6 +7,7 @@ from pathlib import Path
 
 from workbench.domain.times import instant
 from workbench.sessions.claude import discovery as claude_files
+from workbench.sessions.codex import discovery as codex_files
 from workbench.sessions.follow import SessionLog
 from workbench.sessions.formats import open_session
 from workbench.sessions.model import FoundSession, Refresh, SessionInfo
@@ -21,5 +22,5 @@ def discover(folders: Sequence[Path], env: Mapping[str, str]) -> list[FoundSessi
         folders: Top folders of a repository and its worktrees.
         env: Where the agents keep their files.
     """
-    found = claude_files.discover(folders, env)
+    found = [*claude_files.discover(folders, env), *codex_files.discover(folders, env)]
     return sorted(found, key=lambda session: (instant(session.updated_at), session.id), reverse=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -10,11 +11,14 @@ from typing import BinaryIO
 from workbench.domain.message import Message
 from workbench.errors import StorageError
 from workbench.sessions.model import Format, Reader, Refresh, SessionInfo
+from workbench.sessions.packed import UNPACKED_LIMIT, Source, Unpacked, is_packed, present
 
 CHUNK = 1 << 18
 """Bytes read at a time; with much more, a chunk and its lines no longer fit the processor's cache."""
 LINE_LIMIT = 64 << 20
 """Longest line that is read; a longer one is skipped and counted."""
+OUTSIDE_LIMIT = 16 << 20
+"""Bytes read of an output that lies in a file of its own."""
 _FINGERPRINT = 512
 """Bytes before the read offset that must still be there at the next look."""
 _ATTEMPTS = 4
@@ -37,6 +41,7 @@ class SessionLog:
         self._chunk = min(chunk, line_limit)
         self._line_limit = line_limit
         self._seen: tuple[int, int, int, int] | None = None
+        self._packed = False
         self._mark = b""
         self._rewind()
 
@@ -67,27 +72,31 @@ class SessionLog:
         Raises:
             StorageError: The file is there and cannot be read.
         """
+        path = present(self.path)
         try:
-            with self.path.open("rb", buffering=0) as file:
-                return self._look(file)
+            with path.open("rb", buffering=0) as file:
+                return self._look(file, path)
         except FileNotFoundError:
             return Refresh()
         except OSError as error:
-            raise StorageError(f"cannot read {self.path}: {error.strerror}", "check its permissions") from error
+            raise StorageError(f"cannot read {path}: {error.strerror}", "check its permissions") from error
 
-    def _look(self, file: BinaryIO) -> Refresh:
-        stat = os.fstat(file.fileno())
-        seen = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
+    def _look(self, file: BinaryIO, path: Path) -> Refresh:
+        status = os.fstat(file.fileno())
+        seen = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
         if seen == self._seen:
             return Refresh()
-        replaced = self._seen is not None and not self._continues(file, seen)
-        self._seen = seen
+        packed = is_packed(path)
+        replaced = self._seen is not None and (packed or self._packed or not self._continues(file, seen))
+        self._seen, self._packed = seen, packed
         had = len(self._reader.messages)
         if replaced:
             self._restart(self._form.reader(self.path))
         again = replaced
         for _attempt in range(_ATTEMPTS):
-            if self._read(file, stat.st_size) and not self._reader.stale:
+            file.seek(0 if packed else self._offset)
+            source, size = (Unpacked(file, path), UNPACKED_LIMIT) if packed else (file, status.st_size)
+            if self._read(source, size) and not self._reader.stale:
                 break
             self._restart(self._reader.renewed())
             again = True
@@ -108,9 +117,8 @@ class SessionLog:
             return False
         return os.pread(file.fileno(), len(self._mark), self._offset - len(self._mark)) == self._mark
 
-    def _read(self, file: BinaryIO, size: int) -> bool:
+    def _read(self, file: Source, size: int) -> bool:
         """Read up to ``size``; False where a line that counted as complete went on."""
-        file.seek(self._offset)
         while self._offset < size:
             chunk = file.read(min(self._chunk, size - self._offset))
             if not chunk:
@@ -190,12 +198,46 @@ class SessionLog:
         Where those bytes are gone from disk, the part is what remains.
         """
         raw = message.raw
+        external = message.result.external if message.result is not None else None
+        if external is not None and (whole := self._outside(external)) is not None:
+            return whole
         if not message.clipped or raw is None:
             return message.text
+        path = present(self.path)
         try:
-            with self.path.open("rb", buffering=0) as file:
-                line = os.pread(file.fileno(), raw.end - raw.start, raw.start)
-        except OSError:
+            with path.open("rb", buffering=0) as file:
+                line = _piece(file, path, raw.start, raw.end)
+        except (OSError, StorageError):
             return message.text
         whole = self._reader.whole(line, message)
         return message.text if whole is None else whole
+
+    def _outside(self, name: str) -> str | None:
+        """An output that lies in a file beside the session; None where there is no such file."""
+        path = self._form.outside(self.path, name)
+        if path is None:
+            return None
+        try:
+            with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    return None
+                return file.read(OUTSIDE_LIMIT).decode("utf-8", "replace")
+        except OSError:
+            return None
+
+    def children(self, known: SessionInfo | None = None) -> list[Path]:
+        """The files of the session's sub-agents, as far as it was read; ``known`` is its info, where there is one."""
+        return self._form.children(self.path, (known or self.info).children)
+
+
+def _piece(file: BinaryIO, path: Path, start: int, end: int) -> bytes:
+    """Bytes ``start`` to ``end`` of a session's content."""
+    if not is_packed(path):
+        return os.pread(file.fileno(), end - start, start)
+    content = Unpacked(file, path)
+    content.skip(start)
+    pieces = []
+    while start < end and (data := content.read(end - start)):
+        pieces.append(data)
+        start += len(data)
+    return b"".join(pieces)

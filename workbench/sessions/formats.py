@@ -6,10 +6,12 @@ from pathlib import Path
 
 from workbench.errors import NotFoundError, StorageError, UsageError
 from workbench.sessions.claude.format import ClaudeFormat
+from workbench.sessions.codex.format import CodexFormat
 from workbench.sessions.follow import SessionLog
 from workbench.sessions.model import Format
+from workbench.sessions.packed import Unpacked, is_packed, present
 
-FORMATS: tuple[Format, ...] = (ClaudeFormat(),)
+FORMATS: tuple[Format, ...] = (ClaudeFormat(), CodexFormat())
 """Every format; a file is of the first that recognises it."""
 _HEAD = 256 * 1024
 """Bytes at the beginning of a file that decide what it is."""
@@ -42,9 +44,10 @@ def open_session(path: Path, agent: str | None = None) -> SessionLog:
 
 
 def _head(path: Path) -> list[bytes]:
+    path = present(path)
     try:
         with path.open("rb", buffering=0) as file:
-            head = file.read(_HEAD)
+            head = Unpacked(file, path).read(_HEAD) if is_packed(path) else file.read(_HEAD)
     except FileNotFoundError:
         raise NotFoundError(f"no file {path}", "name a session file that exists") from None
     except OSError as error:

@@ -37,16 +37,20 @@ class LineReader(ABC, Generic[L]):
     def feed(self, lines: Sequence[bytes], start: int) -> None:
         """Take complete lines without their newlines; the first begins at byte ``start``."""
         take, decode = self._take, self._decode
+        number = self._lines
         for raw in lines:
             end = start + len(raw)
-            self._lines += 1
+            number += 1
             try:
                 line = decode(raw)
             except BAD:
+                self._lines = number
                 self._damaged(raw, start)
             else:
-                take(line, raw, start, end if raw[-1:] == b"}" else start + len(raw.rstrip()))
+                # 125 is the brace that a record ends with; some writers put blanks after it.
+                take(line, raw, start, end if raw[-1] == 125 else start + len(raw.rstrip()))
             start = end + 1
+        self._lines = number
 
     def skip(self) -> None:
         """Count one line that is too long to be read."""

@@ -62,6 +62,8 @@ class SessionInfo:
     """Allowances as last stated; empty where the file never spoke of any."""
     compactions: int = 0
     """How often the conversation was cut short by a summary."""
+    children: tuple[str, ...] = ()
+    """Ids of the sessions of sub-agents that its calls started."""
     plan: tuple[PlanItem, ...] = ()
     """The agent's own plan as it stands."""
     open_calls: tuple[str, ...] = ()
@@ -176,4 +178,12 @@ class Format(Protocol):
 
     def reader(self, path: Path) -> Reader:
         """An empty reader for the file at ``path``."""
+        ...
+
+    def children(self, path: Path, named: Sequence[str]) -> list[Path]:
+        """The files of the sub-agents of the session at ``path``, of which its results name some by id."""
+        ...
+
+    def outside(self, path: Path, name: str) -> Path | None:
+        """The file of that name that holds an output too large for the session at ``path``."""
         ...

@@ -45,8 +45,11 @@ def _with_line(stored: Stored | None, path: str, document: dict[str, Any]) -> St
     session = str(document.get("session", ""))
     if stored is None or stored.value is None:
         return Stored(hashlib.sha256(canonical_line(document)).hexdigest(), (value,), session)
-    # What the writer had begun when it died is no damage: nothing yet, or the beginning of this line.
-    begun = stored.sha256 == digest(b"") or (stored.tail and canonical_line(document).startswith(stored.tail))
+    # What the writer had begun when it died is no damage: nothing yet, or the beginning of this line
+    # (or, after a power cut, NULs where its bytes should be).
+    begun = stored.sha256 == digest(b"") or (
+        stored.tail and canonical_line(document).startswith(stored.tail.rstrip(b"\0"))
+    )
     damage = stored.damage[:-1] if begun else stored.damage
     if any(line.id == value.id for line in stored.value):
         return Stored(stored.sha256, stored.value, stored.session, damage)

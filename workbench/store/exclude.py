@@ -16,6 +16,15 @@ def exclude_file(location: Location) -> Path | None:
     return path if path is not None and path.is_file() and LINE in path.read_bytes().split(b"\n") else None
 
 
+def add_wanted(location: Location) -> bool:
+    """Whether git would see the workspace."""
+    if exclude_file(location) is not None or location.git_dir is None:
+        return False
+    if _path(location) is None:
+        return not (location.root / ".gitignore").exists() and location.root.parent != location.common_dir
+    return True
+
+
 def add_exclude(location: Location) -> None:
     """Add the line where it is missing.
 

@@ -11,6 +11,8 @@ import hashlib
 import json
 import math
 import re
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import orjson
@@ -107,6 +109,14 @@ def read_line(data: bytes) -> dict[str, Any]:
         Unreadable: It holds none; the column is known, the line is the caller's.
     """
     return _read(data + b"\n", _LINE)
+
+
+def documents_in(data: bytes) -> Iterator[dict[str, Any]]:
+    """The lines of an append-only file that can be read."""
+    for line in data.split(b"\n"):
+        with suppress(Unreadable, RecursionError):
+            if line:
+                yield read_line(line)
 
 
 def _read(data: bytes, form: int) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,14 +22,14 @@ _PACKED_LIMIT = 64 << 20
 
 # Everything in a repository's configuration that could start a program on `git status`.
 _SWITCHED_OFF = (
-    "core.fsmonitor=false",
-    "core.hooksPath=/dev/null",
-    "core.pager=cat",
-    "core.untrackedCache=false",
-    "diff.external=",
-    "diff.ignoreSubmodules=dirty",
-    "protocol.allow=never",
-    "submodule.recurse=false",
+    ("core.fsmonitor", "false"),
+    ("core.hooksPath", "/dev/null"),
+    ("core.pager", "cat"),
+    ("core.untrackedCache", "false"),
+    ("diff.external", ""),
+    ("diff.ignoreSubmodules", "dirty"),
+    ("protocol.allow", "never"),
+    ("submodule.recurse", "false"),
 )
 _STATUS = ("status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames")
 _KEPT_VARIABLES = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
@@ -96,7 +95,7 @@ def changed_files(worktree: Path, timeout: float = 30.0) -> tuple[str, ...]:
     Raises:
         StorageError: Git is missing, failed, or took too long.
     """
-    output = _run(worktree, _status(_filters(worktree, timeout)), timeout)
+    output = _run(worktree, status_command()[1:], timeout, settings=_filters(worktree, timeout))
     found: set[str] = set()
     for entry in output.split(b"\0"):
         kind = entry[:2]
@@ -115,34 +114,47 @@ def changed_files(worktree: Path, timeout: float = 30.0) -> tuple[str, ...]:
 def status_command() -> tuple[str, ...]:
     """The command that :func:`changed_files` runs, for a person to look at before trusting it.
 
-    Where the configuration names filters or diff drivers, each is switched off by further ``-c``.
+    Where the configuration names filters or diff drivers, each is switched off by further settings.
     """
-    return ("git", *_status(()))
+    switches = [word for name, value in _SWITCHED_OFF for word in ("-c", f"{name}={value}")]
+    return ("git", "--no-pager", *switches, *_STATUS)
 
 
-def _status(more: Sequence[str]) -> list[str]:
-    switches = [word for setting in (*_SWITCHED_OFF, *more) for word in ("-c", setting)]
-    return ["--no-pager", *switches, *_STATUS]
-
-
-def _filters(worktree: Path, timeout: float) -> list[str]:
+def _filters(worktree: Path, timeout: float) -> list[tuple[str, str]]:
     """Settings that switch every filter and diff driver off that any configuration names."""
     names = _run(worktree, ["config", "-z", "--name-only", "--get-regexp", r"^(filter|diff)\..*"], timeout, empty=(1,))
-    settings: set[str] = set()
+    settings: dict[str, str] = {}
     for name in names.split(b"\0"):
         section, _, rest = os.fsdecode(name).partition(".")
         driver, dot, _ = rest.rpartition(".")
         if dot and section == "filter":
-            settings.update(f"filter.{driver}.{key}=" for key in ("clean", "smudge", "process"))
-            settings.add(f"filter.{driver}.required=false")
+            settings |= {f"filter.{driver}.{key}": "" for key in ("clean", "smudge", "process")}
+            settings[f"filter.{driver}.required"] = "false"
         elif dot:
-            settings.update(f"diff.{driver}.{key}=" for key in ("command", "textconv"))
-    return sorted(settings)
+            settings |= {f"diff.{driver}.{key}": "" for key in ("command", "textconv")}
+    return sorted(settings.items())
 
 
-def _run(worktree: Path, words: Sequence[str], timeout: float, empty: Sequence[int] = ()) -> bytes:
+def _as_environment(settings: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Settings for git by its environment: a name may hold ``=`` or blanks, at which ``-c`` would be cut."""
+    pairs = {"GIT_CONFIG_COUNT": str(len(settings))}
+    for number, (name, value) in enumerate(settings):
+        pairs |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
+    return pairs
+
+
+def _run(
+    worktree: Path,
+    words: Sequence[str],
+    timeout: float,
+    empty: Sequence[int] = (),
+    settings: Sequence[tuple[str, str]] = (),
+) -> bytes:
     environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k in _KEPT_VARIABLES}
     environment |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
+    environment |= _as_environment((*_SWITCHED_OFF, *settings))
+    import subprocess  # loaded only where git is run: start-up counts
+
     try:
         done = subprocess.run(
             ["git", *words],

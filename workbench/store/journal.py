@@ -9,14 +9,13 @@ hashes of the records tell: a file that still has the bytes from before the chan
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
 import msgspec
 
 from workbench.domain.change import Change, RecordChange
-from workbench.domain.lines import causal_order
 from workbench.domain.schema import TABLES
 from workbench.errors import RefusedError
 from workbench.store.form import canonical, canonical_line, digest
@@ -49,6 +48,7 @@ class _Applied(msgspec.Struct, frozen=True):
     change: str
     file: str
     size: int
+    looked: int = 0
 
 
 @dataclass(frozen=True)
@@ -122,47 +122,12 @@ class Journal:
         found: list[Change] = []
         for name in self.files():
             if name >= position.file:
-                data = self._read(name, position.offset if name == position.file else 0)
+                data = self.read(name, position.offset if name == position.file else 0)
                 found.extend(change for line in data.split(b"\n") if line and (change := parse(line)) is not None)
         return found
 
-    def lines(self) -> Iterator[tuple[str, int, bytes]]:
-        """Every line with its file and number, newest file first; a torn last line of the newest is left out."""
-        for index, name in enumerate(reversed(self.files())):
-            yield from self._lines(name, newest=index == 0)
-
-    def _lines(self, name: str, *, newest: bool) -> Iterator[tuple[str, int, bytes]]:
-        *whole, tail = self._read(name, 0).split(b"\n")
-        for number, line in enumerate(whole, 1):
-            if line:
-                yield f"{FOLDER}/{name}", number, line
-        if tail and (not newest or parse(tail) is not None):
-            yield f"{FOLDER}/{name}", len(whole) + 1, tail
-
-    def changes(self, *, unfold: bool = True) -> Iterator[Change]:
-        """Every change, newest first, each before the one it came after; file by file, so the newest come early.
-
-        Args:
-            unfold: Give the changes that a merge took in after it, each as one of its own.
-        """
-        for index, name in enumerate(reversed(self.files())):
-            found = [parse(line) for _, _, line in self._lines(name, newest=index == 0)]
-            for change in reversed(causal_order([change for change in found if change is not None])):
-                if unfold and change.taken_in:
-                    yield change.with_(folded=msgspec.UNSET)
-                    yield from reversed(causal_order(change.taken_in))
-                else:
-                    yield change
-
-    def last_acknowledged(self, kind: str, identifier: str) -> tuple[Change, RecordChange] | None:
-        """The change that last wrote a record here, and what it wrote; taken-in changes wrote nothing here."""
-        for change in self.changes(unfold=False):
-            for record in reversed(change.records):
-                if record.kind == kind and record.id == identifier:
-                    return change, record
-        return None
-
-    def _read(self, name: str, offset: int) -> bytes:
+    def read(self, name: str, offset: int = 0) -> bytes:
+        """The bytes of one of its files from an offset on; none where there is no such file."""
         with explained(self._tree.root / FOLDER / name):
             try:
                 with folder_beneath(self._tree.root, FOLDER) as folder:
@@ -188,7 +153,7 @@ class Journal:
         chunk, start = _CHUNK, size
         while start > 0:
             start = max(0, size - chunk)
-            yield start, self._read(name, start)[: size - start]
+            yield start, self.read(name, start)[: size - start]
             chunk *= 4
 
     def _tail(self, name: str) -> _Tail | None:
@@ -258,22 +223,27 @@ class Journal:
             self._tree.append(path, data)
         self._remember(change)
 
-    def mark(self, change: str, file: str, size: int) -> Position:
-        """Note that all changes up to this one are complete; may be lost without harm."""
-        self._tree.replace(APPLIED, msgspec.json.encode(_Applied(change, file, size)), durable=False)
+    def mark(self, change: str, file: str, size: int, looked: int | None = None) -> Position:
+        """Note that all changes up to this one are complete; may be lost without harm.
+
+        Args:
+            change: The last change.
+            file: The journal file that holds it.
+            size: The size of that file.
+            looked: Until when edits of others were looked for; as noted before where they were not.
+        """
+        note = _Applied(change, file, size, self.looked() if looked is None else looked)
+        self._tree.replace(APPLIED, msgspec.json.encode(note), durable=False)
         return Position(file, size, change)
 
-    def marked_at(self) -> int:
-        """When the last change was noted as complete, in nanoseconds; 0 where no note is there."""
-        try:
-            with folder_beneath(self._tree.root, ".local") as folder:
-                return os.stat("applied", dir_fd=folder, follow_symlinks=False).st_mtime_ns
-        except (OSError, RefusedError):
-            return 0
+    def looked(self) -> int:
+        """Until when (nanoseconds) edits of others were looked for; 0 where that is not known."""
+        marker = self._marker()
+        return 0 if marker is None else marker.looked
 
     def written(self, identifier: str) -> str | None:
         """The hash of a record's bytes as this program last wrote them, where that is known."""
-        return self._shard(identifier).get(identifier)
+        return self.notes(identifier).get(identifier)
 
     def _redo(self, change: Change) -> None:
         touched = [record.path for record in change.records] + [line.path for line in change.appends]
@@ -304,7 +274,7 @@ class Journal:
         if b"\n" + line in b"\n" + data:
             return
         tail = data[data.rfind(b"\n") + 1 :]
-        if tail and line.startswith(tail):
+        if tail and line.startswith(tail.rstrip(b"\0")):  # NULs: its bytes never reached the disk
             self._tree.cut(path, len(data) - len(tail))
         self._tree.append(path, line)
 
@@ -319,7 +289,8 @@ class Journal:
                     self._tree.cut(f"{FOLDER}/{name}", size - len(torn))
                 return
 
-    def _shard(self, identifier: str) -> dict[str, str]:
+    def notes(self, identifier: str) -> dict[str, str]:
+        """The hashes of all records that are noted together with this one, as this program wrote them."""
         try:
             data = read_beneath(self._tree.root, f"{WRITTEN}/{identifier[:2]}.json")
             return msgspec.json.decode(data, type=dict[str, str]) if data else {}
@@ -327,13 +298,17 @@ class Journal:
             return {}
 
     def _remember(self, change: Change) -> None:
+        self.remember({r.id: None if r.after is None else digest(canonical(r.after)) for r in change.records})
+
+    def remember(self, hashes: Mapping[str, str | None]) -> None:
+        """Note the hashes of records as this program wrote them, None for those that went; may be lost."""
         shards: dict[str, dict[str, str]] = {}
-        for record in change.records:
-            shard = shards.setdefault(record.id[:2], {}) or self._shard(record.id)
-            shards[record.id[:2]] = shard
-            if record.after is None:
-                shard.pop(record.id, None)
+        for identifier, sha256 in hashes.items():
+            shard = shards.setdefault(identifier[:2], {}) or self.notes(identifier)
+            shards[identifier[:2]] = shard
+            if sha256 is None:
+                shard.pop(identifier, None)
             else:
-                shard[record.id] = digest(canonical(record.after))
+                shard[identifier] = sha256
         for name, shard in shards.items():
             self._tree.replace(f"{WRITTEN}/{name}.json", canonical(shard), durable=False)

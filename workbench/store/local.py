@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -43,6 +44,23 @@ class LocalState:
             self._tree.remove(self._path(name), sync_folder=False)
         else:
             self._tree.replace(self._path(name), canonical(mask_json(storable(value))))
+
+    def change(self, name: str, edit: Callable[[Any], Any]) -> Any:
+        """Change a value by what it is now, with nobody in between; what ``edit`` gives None for goes.
+
+        Returns:
+            The value as it is kept.
+
+        Raises:
+            RefusedError: The workspace was opened read-only.
+        """
+        self._refuse_read_only()
+        with WriterLock(self._tree, relative=_LOCK):
+            before = self.get(name)
+            after = edit(before)
+            if after != before:
+                self.set(name, after)
+            return after
 
     @property
     def current_task(self) -> str | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import fcntl
+import itertools
 import os
-import shlex
+import re
 import sys
 import threading
 import time
@@ -54,8 +55,8 @@ class WriterLock:
             raise self._refusal()
         self._descriptor = descriptor
         try:
-            command = " ".join(shlex.quote(part) for part in [Path(sys.argv[0]).name, *sys.argv[1:3]])
-            holder = Holder(os.getpid(), one_line(mask(command), 80), stamp(datetime.now(UTC).replace(microsecond=0)))
+            since = stamp(datetime.now(UTC).replace(microsecond=0))
+            holder = Holder(os.getpid(), one_line(mask(_command()), 80), since)
             write_holder(self._descriptor, msgspec.json.encode(holder) + b"\n")
         except BaseException:
             self.__exit__()
@@ -99,6 +100,12 @@ class WriterLock:
             command=holder.command,
             since=holder.since,
         )
+
+
+def _command() -> str:
+    """What runs, by the words of the command alone: anything else in an argument list may be a secret."""
+    words = itertools.takewhile(re.compile(r"[a-z]{2,12}").fullmatch, sys.argv[1:3])
+    return " ".join([Path(sys.argv[0]).name, *words])
 
 
 def _at_once(descriptor: int) -> bool:

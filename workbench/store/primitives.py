@@ -10,14 +10,13 @@ import contextlib
 import fcntl
 import os
 import secrets
-import shutil
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from workbench.errors import RefusedError
-from workbench.store.private import FOLDER_MODE, folder_beneath, open_private, parts_of
+from workbench.store.private import FILE_MODE, FOLDER_MODE, folder_beneath, open_private, parts_of
 from workbench.store.refusals import explained as explained
 
 Hook = Callable[[str, str], None]
@@ -208,6 +207,29 @@ class Tree:
             if sync_folder:
                 sync(folder, relative)
 
+    def remove_folder(self, relative: str) -> None:
+        """Remove a folder that is empty; one that is not stays."""
+        with self._folder(relative) as (folder, name):
+            _step("rmdir", relative)
+            with contextlib.suppress(OSError):
+                os.rmdir(name, dir_fd=folder)
+
+    def set_aside(self, relative: str, target: str) -> None:
+        """Give whatever stands at a path another place beneath the root; a link is moved, never followed."""
+        with self._folder(relative) as (folder, name), self._folder(target) as (into, as_name):
+            _step("rename", relative)
+            os.rename(name, as_name, src_dir_fd=folder, dst_dir_fd=into)
+            sync(into, target)
+            sync(folder, relative)
+
+    def tighten(self, relative: str) -> None:
+        """Make a file or folder owner-only again; a link stays as it is."""
+        with self._folder(relative) as (folder, name):
+            mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+            if stat.S_ISDIR(mode) or stat.S_ISREG(mode):
+                _step("chmod", relative)
+                os.chmod(name, FOLDER_MODE if stat.S_ISDIR(mode) else FILE_MODE, dir_fd=folder)
+
     def sweep(self, relative: str) -> None:
         """Remove temporary files that a killed writer left in a folder (the caller holds the lock)."""
         with explained(self.root / relative):
@@ -227,6 +249,8 @@ class Tree:
 
     def remove_all(self) -> None:
         """Remove the whole folder; links in it are removed, never followed."""
+        import shutil  # loaded only where all is removed: start-up counts
+
         with explained(self.root):
             _step("rmtree", self.root)
             shutil.rmtree(self.root)

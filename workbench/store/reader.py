@@ -24,7 +24,16 @@ from workbench.domain.record import SCHEMA
 from workbench.domain.schema import TABLES
 from workbench.domain.trimming import Trim
 from workbench.errors import RefusedError
-from workbench.store.form import NewerSchema, Unreadable, canonical, digest, has_long_number, locate, read_document, read_line
+from workbench.store.form import (
+    NewerSchema,
+    Unreadable,
+    canonical,
+    digest,
+    has_long_number,
+    locate,
+    read_document,
+    read_line,
+)
 from workbench.store.names import KEYED
 from workbench.store.private import folder_beneath, names_in, open_reading, read_all
 from workbench.store.records import Damage
@@ -95,9 +104,9 @@ def decode_record(kind: type[Any], data: bytes, relative: str, identifier: str |
     except msgspec.ValidationError as wrong:
         return _damaged(data, relative, str(wrong), *_place(data, str(wrong)))
     if not is_id(record.id):
-        return _damaged(data, relative, f"{record.id[:40]!r} has not the form of an id", *locate(data, "id"))
+        return _damaged(data, relative, f"{record.id[:40]!r} has not the form of an id", *_place(data, "`$.id`"))
     if identifier is not None and record.id != identifier:
-        return _damaged(data, relative, f"it holds the id {record.id[:40]!r}", *locate(data, "id"))
+        return _damaged(data, relative, f"it holds the id {record.id[:40]!r}", *_place(data, "`$.id`"))
     return Stored(digest(data), record, document=document)
 
 
@@ -120,7 +129,8 @@ def _place(data: bytes, message: str) -> tuple[int | None, int | None]:
     names = [part.split("[")[0] for part in message.rpartition("`$.")[2].rstrip("`").split(".")]
     if "`$." not in message:
         return 1, 1
-    return locate(data, names[-1] or names[0])
+    line, column = locate(data, names[-1] or names[0])
+    return (line, column) if line is not None else (1, 1)
 
 
 def decode_lines(kind: type[Any], data: bytes, relative: str) -> Stored:

@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from workbench.errors import LockTimeoutError, StorageError, WorkbenchError
+from workbench.errors import StorageError, WorkbenchError
 from workbench.store.lock import WriterLock
 from workbench.store.primitives import Tree
 from workbench.store.private import folder_beneath, open_reading
@@ -139,6 +139,10 @@ class SearchIndex:
                 self._discard()
                 return False
 
+    def another(self) -> SearchIndex:
+        """The same file, opened for itself."""
+        return SearchIndex(self._tree, read_only=self._read_only)
+
     def discard(self) -> None:
         """Remove the file; it is made again when it is needed."""
         with self._guard:
@@ -187,7 +191,7 @@ class SearchIndex:
                     if self._disk.stamp(group.name) != group.stamp():
                         _fit(group, self._disk, None, pause)
                     self._known[group.name] = group.version
-        except (LockTimeoutError, sqlite3.OperationalError):
+        except (WorkbenchError, sqlite3.OperationalError):
             return False  # somebody else writes or reads just now, or the disk is full
         return True
 
@@ -205,19 +209,21 @@ class SearchIndex:
     def _open(self) -> None:
         """Open the file, or the one that was put in its place; make it where it is missing and may be made."""
         now = self._identity()
-        if self._disk is not None and now == self._file:
-            if self._disk.version != self._version:
-                # Another process wrote: what was known of the file has to be looked up again.
-                self._version = self._disk.version
-                self._known.clear()
-            return
-        self._close()
+        if self._disk is not None:
+            if now == self._file:
+                if self._disk.version != self._version:
+                    # Another process wrote: what was known of the file has to be looked up again.
+                    self._version = self._disk.version
+                    self._known.clear()
+                return
+            self._close()
         if now is None and not self._read_only:
             with suppress(WorkbenchError):  # without the file there is still memory
                 self._tree.replace(FILE, b"", durable=False)
             now = self._identity()
         if now is None or now == self._bad:
             return
+        self._forget_memory()
         self._file = now
         connection = self._connect()
         part = self._disk = Part(connection)

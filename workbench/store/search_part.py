@@ -194,8 +194,21 @@ class Part:
             total = len(rows)
         else:
             rows = self._db.execute(f"SELECT {columns} {source} {order} LIMIT ?", (question, limit)).fetchall()
-            total = len(rows) if len(rows) < limit else self._one(f"SELECT count(*) {source}", question) or 0
+            total = len(rows)
+            if total == limit:
+                # Without a look at each text, where every text counts: the index knows the number of matches.
+                whole = "FROM words WHERE words MATCH ?" if self._complete(len(names)) else source
+                total = self._one(f"SELECT count(*) {whole}", question) or 0
         return total, [Found(names[number], ref, at, place) for number, ref, at, place in rows]
+
+    def _complete(self, groups: int) -> bool:
+        """Whether ``groups`` are all groups there are, and no words are left of texts that went."""
+        ever = self._one("SELECT seq FROM sqlite_sequence WHERE name = 'texts'")
+        return (
+            not self._hiding
+            and self._one("SELECT count(*) FROM groups") == groups
+            and self._one("SELECT count(*) FROM texts") == ever
+        )
 
     def _unseen(self, prefix: str) -> str:
         return f" AND {prefix}number NOT IN (SELECT number FROM temp.hidden)" if self._hiding else ""

@@ -38,7 +38,9 @@ def phrase(text: str, *, beginning: bool = False) -> str:
     plain = spaced(text).replace('"', " ").strip()
     if not any(character.isalnum() for character in plain):
         return ""
-    return f'"{plain}"' + (" *" if beginning and plain[-1].isalnum() else "")
+    # A CJK character is a word by itself, and no word begins with it but that.
+    goes_on = beginning and plain[-1].isalnum() and not _ONE.match(plain[-1])
+    return f'"{plain}"' + (" *" if goes_on else "")
 
 
 @dataclass(frozen=True)
@@ -73,10 +75,18 @@ class Question:
         return f"({' AND '.join(self.words)}) NOT {self.whole}" if len(self.words) > 1 else ""
 
     @property
+    def begun(self) -> str:
+        """All of it, one word right after the other, where the last is the beginning of a longer word."""
+        start = phrase(self.text, beginning=True)
+        return f"{start} NOT {self.whole}" if start.endswith("*") else ""
+
+    @property
     def beginning(self) -> str:
-        """All parts of it, where the last may be the beginning of a longer word."""
-        last = phrase(self.text.split()[-1], beginning=True)
-        if not last.endswith("*"):
+        """All parts of it, wherever they stand, where the last is the beginning of a longer word."""
+        typed = self.text.split()[-1]
+        start = phrase(typed, beginning=True)
+        if len(self.words) < 2 or not start.endswith("*"):
             return ""
-        every = " AND ".join(self.words)
-        return f"{' AND '.join((*self.words[:-1], last))} NOT ({every})"
+        others = [word for word in self.words if word != phrase(typed)]
+        stricter = f"({' AND '.join(self.words)}) OR ({phrase(self.text, beginning=True)})"
+        return f"({' AND '.join((*others, start))}) NOT ({stricter})"

@@ -4,83 +4,66 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from workbench.domain.change import Append, Change
 from workbench.domain.evidence import Evidence
 from workbench.domain.ids import new_id
+from workbench.domain.merging import decided
 from workbench.domain.package import Envelope, PackageEvent
 from workbench.domain.record import Record
 from workbench.domain.schema import TABLES, decode
 from workbench.domain.trimming import Trim
-from workbench.errors import DamagedError, NotFoundError, UsageError, VersionConflictError
-from workbench.store.commit import Committer
-from workbench.store.draft import KINDS, TYPES, Held, Staged, cleaned, content_of, document_of
-from workbench.store.form import Unreadable, canonical, digest, read_document, read_line, storable
-from workbench.store.journal import Journal
+from workbench.errors import NotFoundError, VersionConflictError
+from workbench.store.draft import KINDS, Held, Staged, cleaned, content_of, document_of
+from workbench.store.edits import Edits
+from workbench.store.form import digest, storable
+from workbench.store.held import Shelf
 from workbench.store.mask import mask, mask_bytes, mask_json
 from workbench.store.names import checked, evidence_path, one_of, prompt_path, record_path, status_path, trims_path
-from workbench.store.primitives import Tree
-from workbench.store.private import read_beneath
-from workbench.store.reader import LINES
 from workbench.store.records import Records
-from workbench.store.upgrade import upgraded
 
 R = TypeVar("R", bound=Record)
 L = TypeVar("L", Evidence, Trim, PackageEvent)
-OUTSIDE = "outside"
-"""Actor of a change that was made to a file by hand or by another program."""
 
 
 class Transaction:
     """What one command does to the records; handed out by ``Workspace.transaction``, used by one thread.
 
     Args:
-        tree: The workspace folder.
-        journal: Its journal.
-        pen: Commits what was edited by hand before anything is built on it.
+        shelf: Reads single records.
+        edits: Takes hand edits into the log.
         fresh: Reads all records as they are under the lock.
-        find_path: Where the file of a record of a kind and id lies, as last seen or (third argument) by
-            looking through the folders; None where nowhere.
         now: UTC text.
     """
 
-    def __init__(
-        self,
-        tree: Tree,
-        journal: Journal,
-        pen: Committer,
-        fresh: Callable[[], Records],
-        find_path: Callable[[str, str, bool], str | None],
-        now: str,
-    ) -> None:
+    def __init__(self, shelf: Shelf, edits: Edits, fresh: Callable[[], Records], now: str) -> None:
         self.id = new_id()
         self.now = now
-        self._tree = tree
-        self._journal = journal
-        self._pen = pen
+        self._shelf = shelf
+        self._edits = edits
         self._fresh = fresh
-        self._find_path = find_path
         self._records: Records | None = None
         self._staged: dict[tuple[str, str], Staged] = {}
         self._appends: list[Append] = []
         self._files: dict[str, bytes] = {}
         self._folded: tuple[Change, ...] = ()
         self._told = False
-        self.edited: Callable[[], list[tuple[str, str]]] = list
-        """Finds the records that somebody else wrote since our last change."""
 
     @property
     def records(self) -> Records:
         """All records as they were when the lock was taken; what is staged here is not in it."""
         if self._records is None:
             self._records = self._fresh()
-            if self._take_edits():
+            if self._edits.take_all():
                 self._records = self._fresh()
         return self._records
+
+    def take_edits(self) -> None:
+        """Take in what was edited by hand since our last change; reading :attr:`records` does so, too."""
+        self._edits.take_all()
 
     def get(self, kind: str, identifier: str) -> Any:
         """One record as it is now, what is staged included, without reading the others.
@@ -99,7 +82,7 @@ class Transaction:
         staged = self._staged.get((kind, identifier))
         if staged is not None:
             return staged.after
-        held = self._held(kind, identifier, None)
+        held = self._shelf.held(kind, identifier)
         return None if held is None else held.document
 
     def put(self, record: R, *, expect: int | None = None) -> R:
@@ -166,7 +149,7 @@ class Transaction:
         """
         path = status_path(package_id)
         known = ("packages", package_id) in self._staged
-        if not known and read_beneath(self._tree.root, path.replace("status.jsonl", "envelope.json")) is None:
+        if not known and not self._shelf.exists(path.replace("status.jsonl", "envelope.json")):
             raise NotFoundError(f"no package {package_id!r}", candidates=[])
         return self._append(path, event)
 
@@ -249,6 +232,19 @@ class Transaction:
         document = cleaned(kind, document)
         self._staged[kind, document["id"]] = Staged(over, document, record_path(kind, document))
 
+    def take_away(self, kind: str, identifier: str, over: Held) -> None:
+        """Stage that a file goes which is otherwise never changed."""
+        self._staged[kind, identifier] = Staged(over, None, over.path)
+
+    def in_place_of(self, kind: str, document: Mapping[str, Any]) -> Held | None:
+        """What lies where a document would be placed, or where its record lies now.
+
+        Raises:
+            DamagedError: It cannot be read, and is not written over.
+        """
+        there = self._shelf.at(record_path(kind, dict(document)), kind)
+        return there if there is not None else self._shelf.held(kind, str(document["id"]))
+
     def append_line(self, path: str, document: Mapping[str, Any]) -> None:
         """Append a line that has an id and a parent already."""
         checked(str(document.get("id")), "line id")
@@ -273,9 +269,9 @@ class Transaction:
     ) -> Held | Staged | None:
         checked(identifier)
         staged = self._staged.get((kind, identifier))
-        before = staged if staged is not None else self._held(kind, identifier, document)
-        if isinstance(before, Held) and self._edited_by_hand(identifier, before):
-            before = self._take_edit(kind, identifier, before)
+        before = staged if staged is not None else self._shelf.held(kind, identifier, document)
+        if isinstance(before, Held):
+            before = self._edits.take(kind, identifier, before)
         current = content_of(before)
         found = int(current.get("version", 1)) if current is not None else 0
         if expect is not None and expect != found:
@@ -294,91 +290,12 @@ class Transaction:
         old = content_of(before)
         if old is not None and {**document, "version": 0} == {**old, "version": 0}:
             return old
+        if old is not None:
+            document = decided(old, document)
         if kind != "packages":
             document["version"] = held.version + 1 if held is not None else 1
         self._staged[kind, document["id"]] = Staged(held, document, record_path(kind, document))
         return document
-
-    def _edited_by_hand(self, identifier: str, held: Held) -> bool:
-        known = self._journal.written(identifier)
-        return known is not None and known != held.sha256
-
-    def _take_edits(self) -> bool:
-        """Take all hand edits that can be read into the log; True where there were any."""
-        taken = False
-        for kind, identifier in self.edited():
-            with suppress(DamagedError, UsageError):  # stays as it is, and is told as damage
-                held = self._held(kind, identifier, None)
-                if held is not None:
-                    self._take_edit(kind, identifier, held)
-                    taken = True
-        return taken
-
-    def _take_edit(self, kind: str, identifier: str, held: Held) -> Held:
-        """A hand edit becomes a change of its own, with a new version: whoever saw the old one is told."""
-        last = self._journal.last_acknowledged(kind, identifier)
-        document = cleaned(kind, held.document)
-        document["version"] = max(held.version, last[1].version if last is not None else 0) + 1
-        path = record_path(kind, document)
-        self._pen.commit(
-            Change(
-                id=new_id(),
-                after=self._pen.last,
-                at=self.now,
-                actor=OUTSIDE,
-                command="edited outside",
-                records=tuple(Staged(held, document, path).changes(kind, identifier)),
-            )
-        )
-        return Held(path, digest(canonical(document)), document)
-
-    def _held(self, kind: str, identifier: str, document: dict[str, Any] | None) -> Held | None:
-        """The stored document of a record; where it lies, its document, its key or the last reading says."""
-        path = record_path(kind, document) if document is not None else self._find_path(kind, identifier, True)
-        held = self._read(path, kind) if path is not None else None
-        if held is None and document is not None:
-            # A record that was never stored need not be looked for in every folder.
-            elsewhere = self._find_path(kind, identifier, document.get("version", 1) > 1)
-            held = self._read(elsewhere, kind) if elsewhere is not None and elsewhere != path else None
-        if held is not None and held.document["id"] != identifier:
-            self._refuse_foreign(kind, held)
-        return held
-
-    @staticmethod
-    def _refuse_foreign(kind: str, held: Held) -> NoReturn:
-        """The file holds another record: the name of an alias is taken, any other file is damaged."""
-        other = held.document["id"]
-        if kind == "aliases":
-            raise VersionConflictError(
-                f"{held.path} belongs to {other}",
-                "change that record instead",
-                expected=0,
-                found=held.version,
-                current=held.document,
-            )
-        raise DamagedError(
-            f"{held.path}: it holds the id {other[:40]!r}",
-            "mend the file by hand; it is not written over",
-            path=held.path,
-        )
-
-    def _read(self, path: str, kind: str) -> Held | None:
-        data = read_beneath(self._tree.root, path)
-        if data is None:
-            return None
-        try:
-            document = upgraded(TYPES[kind], read_document(data))
-            decode(TYPES[kind], document)
-        except (Unreadable, msgspec.ValidationError, RecursionError) as wrong:
-            line, column = getattr(wrong, "line", None), getattr(wrong, "column", None)
-            raise DamagedError(
-                f"{path}: {wrong}",
-                "mend the file by hand; it is not written over",
-                path=path,
-                line=line,
-                column=column,
-            ) from None
-        return Held(path, digest(data), document)
 
     def _append(self, path: str, line: L, **more: str) -> L:
         after = line.after or self._last_line(path)
@@ -392,8 +309,4 @@ class Transaction:
         for staged in reversed(self._appends):
             if staged.path == path:
                 return str(staged.line["id"])
-        for line in reversed((read_beneath(self._tree.root, path) or b"").split(b"\n")):
-            # A line that readers leave out is no parent.
-            with suppress(Unreadable, msgspec.ValidationError, RecursionError):
-                return str(msgspec.convert(read_line(line), LINES[path.split("/")[0]]).id)
-        return None
+        return self._shelf.last_line(path)

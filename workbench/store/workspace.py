@@ -12,22 +12,24 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from workbench.domain.change import Change
 from workbench.domain.schema import TABLES, encode
 from workbench.domain.times import stamp
-from workbench.errors import NotFoundError, RefusedError, StorageError
+from workbench.errors import NotFoundError, RefusedError
 from workbench.store.assemble import assemble, overlay
+from workbench.store.changelog import ChangeLog
 from workbench.store.commit import Committer
+from workbench.store.edits import Edits
 from workbench.store.exclude import add_exclude, exclude_file, remove_exclude
-from workbench.store.form import canonical, canonical_line, digest
+from workbench.store.form import digest, documents_in
+from workbench.store.held import Shelf
 from workbench.store.journal import Journal, parse
 from workbench.store.local import LocalState
 from workbench.store.location import Location
 from workbench.store.lock import WriterLock
-from workbench.store.names import KEYED, prompt_path, record_path
-from workbench.store.pace import Limits, Pace
+from workbench.store.names import prompt_path
+from workbench.store.pace import Limits
+from workbench.store.places import Places
 from workbench.store.primitives import Tree
 from workbench.store.private import folder_beneath, names_in, read_beneath
 from workbench.store.reader import LINES, Reader, Stored
@@ -57,15 +59,16 @@ class Workspace:
         """What went wrong without harm: a committed change whose files could not be written yet."""
         self.limits: Limits | None = None
         """What agents may write in a minute; None where nothing is counted."""
-        self._tree = Tree(self.root)
-        self._journal = Journal(self._tree)
+        self.tree = Tree(self.root)
+        self.journal = Journal(self.tree)
+        self.log = ChangeLog(self.journal)
         self._reader = Reader(self.root)
         self._guard = threading.Lock()
         self._open = threading.local()
         self._files: dict[str, Stored] = {}
-        self._found: dict[str, str] = {}
         self._records: Records | None = None
-        self.local = LocalState(self._tree, read_only=read_only)
+        self._places = Places(self.root, lambda: self._records, self.stored)
+        self.local = LocalState(self.tree, read_only=read_only)
 
     @classmethod
     def init(cls, location: Location) -> Workspace:
@@ -98,16 +101,20 @@ class Workspace:
         with self._guard:
             # In this order: whatever the files show that was committed meanwhile stands in the lines read last.
             self._must_exist()
-            position = self._journal.position()
+            position = self.journal.position()
             with explained(self.root):
                 files = self._reader.scan()
-            pending = self._journal.since(position)
+            pending = self.journal.since(position)
             if pending:
                 files = overlay(files, pending)
             if self._records is None or not _same(files, self._files):
                 self._records = assemble(files)
                 self._files = files
             return self._records
+
+    def mark(self) -> str:
+        """Differs after every change that went through the journal; reads no record, whatever their number."""
+        return str(self.journal.position())
 
     def documents(self, table: str) -> dict[str, dict[str, Any]]:
         """The documents of a table by id, as copies, with the keys that this program does not know."""
@@ -163,15 +170,44 @@ class Workspace:
 
     def changes(self) -> Iterator[Change]:
         """Every change, newest first, each before the one it came after; unreadable lines are left out."""
-        return self._journal.changes()
+        return self.log.changes()
+
+    def lines(self) -> dict[str, list[dict[str, Any]]]:
+        """The lines of all append-only files by path, as documents; those that cannot be read are left out."""
+        with self._guard:
+            pending = self.journal.since(self.journal.position())
+            with explained(self.root):
+                paths = [path for path in self._reader.scan() if path.endswith(".jsonl")]
+        found = {path: list(documents_in(read_beneath(self.root, path) or b"")) for path in paths}
+        for append in (append for change in pending for append in change.appends):
+            known = found.setdefault(append.path, [])
+            known.extend([append.line] if append.line not in known else [])
+        return found
+
+    def blobs(self) -> list[str]:
+        """The hashes of all contents that are kept."""
+        with explained(self.root), suppress(FileNotFoundError), folder_beneath(self.root, "blobs") as folder:
+            return names_in(folder)
+        return []
 
     def damaged_changes(self) -> tuple[Damage, ...]:
         """Lines of the journal that cannot be read (reads all of it)."""
         return tuple(
             Damage(path, "the line holds no change", number, 1)
-            for path, number, line in self._journal.lines()
+            for path, number, line in self.log.lines()
             if parse(line) is None
         )
+
+    def stored(self) -> dict[str, Stored]:
+        """Every file of records by its path, as :meth:`load` reads it."""
+        self.load()
+        return self._files
+
+    def edited_outside(self) -> list[tuple[str, str]]:
+        """Kind and id of the records whose files somebody else wrote since this program last did."""
+        self.load()
+        shelf = Shelf(self.tree, self._places.find)
+        return Edits(self.journal, None, shelf, partial(self._touched, 0), "").found()
 
     @cached_property
     def db(self) -> WorkspaceDB:
@@ -185,7 +221,7 @@ class Workspace:
         """The full-text index, which finds and is never asked what is so."""
         from workbench.store.search import SearchIndex
 
-        return SearchIndex(self._tree, read_only=self.read_only)
+        return SearchIndex(self.tree, read_only=self.read_only)
 
     # Writing.
 
@@ -223,16 +259,18 @@ class Workspace:
             raise RuntimeError("a transaction is open in this thread already")
         at = stamp(now if now is not None else datetime.now(UTC))
         with self._locked(timeout):
-            since = self._journal.marked_at()
-            pen = Committer(self._tree, self._journal)
-            tx = Transaction(self._tree, self._journal, pen, self.load, self._find_path, at)
-            tx.edited = partial(self._edited, since)
+            since = self.journal.looked()
+            pen = Committer(self.tree, self.journal)
+            shelf = Shelf(self.tree, self._places.find)
+            edits = Edits(self.journal, pen, shelf, partial(self._touched, since), at)
+            tx = Transaction(shelf, edits, self.load, at)
             self._open.transaction = tx
             try:
                 yield tx
                 self._open.transaction = None
                 if not tx.empty:
-                    self._commit(tx, pen, tx.change(actor, command, why, pen.last, undoes))
+                    change = tx.change(actor, command, why, pen.last, undoes)
+                    self.notices.extend(pen.carry_out(change, tx.files, self.limits))
             finally:
                 self._open.transaction = None
 
@@ -248,11 +286,11 @@ class Workspace:
             Whether there was anything to finish.
         """
         self._refuse_read_only()
-        position = self._journal.position()
-        if not self._journal.since(position):
+        position = self.journal.position()
+        if not self.journal.since(position):
             return False
         with self._locked(timeout):
-            self._journal.complete()
+            self.journal.complete()
         return True
 
     def forget_paths(self) -> list[Path]:
@@ -271,7 +309,7 @@ class Workspace:
         removed: list[str] = []
         if self.location.exists:
             with self._locked(10.0):
-                self._tree.remove_all()
+                self.tree.remove_all()
             removed.append(str(self.root))
         exclude = remove_exclude(self.location)
         if exclude is not None:
@@ -281,79 +319,11 @@ class Workspace:
     @contextmanager
     def _locked(self, timeout: float) -> Iterator[None]:
         self._must_exist()
-        with WriterLock(self._tree, timeout):
+        with WriterLock(self.tree, timeout):
             yield
 
-    def _commit(self, tx: Transaction, pen: Committer, change: Change | None) -> None:
-        pace = Pace(self._tree, self.limits) if self.limits is not None and change is not None else None
-        if pace is None or change is None:
-            pen.prepare(tx.files)
-            failed = pen.commit_at_least(change) if change is not None else None
-        else:
-            records = len(change.records) + len(change.appends)
-            size = len(canonical_line(msgspec.to_builtins(change))) + sum(map(len, tx.files.values()))
-            pace.check(change.actor, records, size)
-            pen.prepare(tx.files)
-            failed = pen.commit_at_least(change)
-            pace.note(change.actor, records, size)
-        if failed is not None:
-            self.notices.append(failed)
-
-    def _edited(self, since: int) -> list[tuple[str, str]]:
-        """Records (kind and id) whose files somebody else wrote after our last change, as last read.
-
-        Only what the file system says was written since is compared at all, so a command pays for the
-        edits that there are and not for the records.
-        """
-        found: list[tuple[str, str]] = []
-        images: dict[tuple[str, str], str | None] | None = None
-        for path in sorted(self._reader.touched_since(since)):
-            stored, kind = self._files.get(path), path.split("/")[0]
-            if stored is None or stored.value is None or kind not in TABLES:
-                continue
-            identifier = stored.value.id
-            known = self._journal.written(identifier)
-            if known is None:
-                # Never written here, or the notes of what was are lost: then the log tells.
-                images = self._images() if images is None else images
-                known = images.get((kind, identifier))
-            if known != stored.sha256:
-                found.append((kind, identifier))
-        return found
-
-    def _images(self) -> dict[tuple[str, str], str | None]:
-        """The hash of every record's bytes as the log last left them."""
-        images: dict[tuple[str, str], str | None] = {}
-        for change in self._journal.changes(unfold=False):
-            for record in reversed(change.records):
-                after = None if record.after is None else digest(canonical(record.after))
-                images.setdefault((record.kind, record.id), after)
-        return images
-
-    def _find_path(self, kind: str, identifier: str, search: bool) -> str | None:
-        """Where a record's file lies: where its last reading says, else by looking through the folders."""
-        if kind == "packages":
-            return f"packages/{identifier}/envelope.json"
-        if kind not in KEYED and kind != "aliases":
-            return f"{kind}/{identifier}.json"
-        known = self._records.table(kind).get(identifier) if self._records is not None else None
-        seen = record_path(kind, msgspec.structs.asdict(known)) if known is not None else self._found.get(identifier)
-        if seen is not None and read_beneath(self.root, seen) is not None:
-            return seen
-        return self._search(kind, identifier) if search or known is not None else None
-
-    def _search(self, kind: str, identifier: str) -> str | None:
-        if kind == "aliases":
-            self.load()
-            files = ((path, stored.value) for path, stored in self._files.items() if path.startswith("aliases/"))
-            return next((path for path, alias in files if alias is not None and alias.id == identifier), None)
-        with suppress(FileNotFoundError), folder_beneath(self.root, kind) as folder:
-            for name in names_in(folder):
-                with suppress(FileNotFoundError, NotADirectoryError):
-                    os.stat(f"{name}/{identifier}.json", dir_fd=folder, follow_symlinks=False)
-                    self._found[identifier] = f"{kind}/{name}/{identifier}.json"
-                    return self._found[identifier]
-        return None
+    def _touched(self, since: int) -> list[tuple[str, Stored]]:
+        return [(path, self._files[path]) for path in sorted(self._reader.touched_since(since)) if path in self._files]
 
     def _must_exist(self) -> None:
         if not self.location.exists:

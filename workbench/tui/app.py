@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import PurePath
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 from textual import on, work
 from textual.app import App
@@ -25,7 +25,7 @@ from workbench.services.view import View
 from workbench.text import one_line
 from workbench.tui import themes
 from workbench.tui.desk import Desk
-from workbench.tui.flows import hand, other, settle, trim
+from workbench.tui.flows import hand, other, settle, timeline, trim, write
 from workbench.tui.keys import shown_keys, unknown_ids
 from workbench.tui.messages import Act, BodyWanted, ReadFailed, ViewRead, WatchState
 from workbench.tui.palette import WorkbenchCommands
@@ -40,10 +40,6 @@ from workbench.watching import NoEventsError, arms, hints, until_other
 Kind = Literal["information", "warning", "error"]
 PULSE = 2.0
 """Seconds between two slow looks, which catch what file events miss."""
-SLOWEST = 4.0
-"""Seconds between two slow looks at most."""
-SELDOM = 60
-"""How many times as long as a slow look takes the rest after it lasts."""
 COOL_DOWN = 1.0
 """Seconds of rest after a reading at most; it rests as long as the reading took."""
 REARM = 2.0
@@ -61,6 +57,7 @@ _STYLES = (
     "screens/main.tcss",
     "screens/package.tcss",
     "screens/settle.tcss",
+    "screens/timeline.tcss",
     "screens/trim.tcss",
     "widgets/history_pane.tcss",
     "widgets/key_bar.tcss",
@@ -98,6 +95,7 @@ class WorkbenchApp(App[int]):
         self._dirty = asyncio.Event()
         self._revision = ""
         self._pulse = ""
+        self._hinted = False
         self._mouse_on = self.settings.mouse
         self._transfers = 0
         self._flowing = False
@@ -105,7 +103,7 @@ class WorkbenchApp(App[int]):
 
     def get_default_screen(self) -> Screen[Any]:
         """The panes."""
-        return MainScreen(self.clock())
+        return MainScreen()
 
     @property
     def main(self) -> MainScreen:
@@ -125,6 +123,10 @@ class WorkbenchApp(App[int]):
         for name in unknown_ids(self.settings.keymap):
             self.say(f"keymap: there is no key named {name}", kind="warning")
         self.app_resume_signal.subscribe(self, lambda _: self._resumed())
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        """Start the workers once the panes are painted: reading takes the interpreter for longer than a start may."""
         self._dirty.set()
         self._resume()
         self._read()
@@ -151,6 +153,10 @@ class WorkbenchApp(App[int]):
     def use_theme(self, name: str) -> None:
         """Change the theme for this run."""
         self.theme = name
+
+    def picture(self) -> None:
+        """Save what is on the screen, once the palette is off it."""
+        self.call_after_refresh(self.deliver_screenshot)
 
     # Reading: one worker reads, hints only wake it.
 
@@ -201,6 +207,7 @@ class WorkbenchApp(App[int]):
             try:
                 self.post_message(WatchState(bool(folders) or not watched.folders))
                 async for _ in hints(watched, stop, folders):
+                    self._hinted = True
                     self.nudge()
             except NoEventsError as error:
                 events = False
@@ -209,21 +216,20 @@ class WorkbenchApp(App[int]):
                 other.cancel()
             if not stop.is_set():
                 await asyncio.sleep(REARM if events else RETRY)
+            self._hinted = True
             self.nudge()
 
     @work(group="look", exit_on_error=False)
     async def _look(self) -> None:
-        rest = PULSE
         while True:
-            await asyncio.sleep(rest)
-            began = time.monotonic()
+            await asyncio.sleep(PULSE)
             try:
-                pulse = await asyncio.to_thread(self.desk.pulse)
+                # Where there were events, some may have been lost.
+                thorough, self._hinted = self._hinted, False
+                pulse = await asyncio.to_thread(self.desk.pulse, thorough)
             except WorkbenchError as error:
                 self.post_message(ReadFailed(error))
                 continue
-            # However much there is to look at, looking takes a small share of the time.
-            rest = min(max(PULSE, (time.monotonic() - began) * SELDOM), SLOWEST)
             if pulse != self._pulse:
                 self._pulse = pulse
                 self.nudge()
@@ -321,12 +327,18 @@ class WorkbenchApp(App[int]):
                 return hand.open_package(self, event.subject)
             case "fact":
                 return other.look_at_fact(self, event.subject)
+            case "edit":
+                return write.edit(self, event.subject)
+            case "new":
+                return write.new(self)
+            case "timeline":
+                return timeline.timeline(self, event.subject)
             case "switch":
                 return other.switch_task(self)
             case "undo":
                 return other.undo(self)
             case "copy":
-                return self.copy(event.subject)
+                return self.copy(event.subject, event.label)
             case "quit":
                 return self._quit()
         return None
@@ -383,17 +395,18 @@ class WorkbenchApp(App[int]):
         hint = f"\n{one_line(error.hint, 300)}" if error.hint else ""
         self.notify(one_line(error.message, 500) + hint, severity="error", timeout=12, markup=False)
 
-    async def copy(self, text: str) -> None:
-        """Put a text on the clipboard, and say only what is known of it."""
+    async def copy(self, text: str, what: str = "") -> None:
+        """Put a text on the clipboard, and say what it is and only what is known of it."""
         done = await asyncio.to_thread(clipboard.copy, text, self.settings.env)
+        named = f": {what}" if what else ""
         if done.proven:
-            self.say(f"Copied to {done.where}.")
+            self.say(f"Copied to {done.where}{named}.")
             return
         if done.sequence:
             self.copy_to_clipboard(text)
-            self.say("Sent to the terminal's clipboard; it does not say whether it took it.")
+            self.say(f"Sent to the terminal's clipboard{named}. It does not say whether it took it.")
         else:
-            self.say("No clipboard took it, and it is too long for the terminal's.", kind="warning")
+            self.say(f"No clipboard took it, and it is too long for the terminal's{named}.", kind="warning")
 
     def _toggle_mouse(self) -> None:
         if set_mouse(self._driver, not self._mouse_on):
@@ -413,9 +426,9 @@ class WorkbenchApp(App[int]):
 def run_app(context: Context) -> int:
     """Open the app over a workspace; returns the exit code."""
     # The app itself knows the desk only as a protocol; here alone it is made of the services.
-    from workbench.tui.services_desk import ServicesDesk
+    from workbench.tui.late_desk import LateDesk
 
-    return run_guarded(WorkbenchApp(ServicesDesk(context), settings_of(context), context.now))
+    return run_guarded(WorkbenchApp(cast("Desk", LateDesk(context)), settings_of(context), context.now))
 
 
 def run_guarded(app: WorkbenchApp) -> int:

@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from workbench.domain.fact import Fact
 from workbench.domain.message import Message
 from workbench.domain.package import Difference, LaunchWay
 from workbench.domain.trimming import GuardFinding
-from workbench.services.view import FactView, View
+from workbench.services.view import FactView, Step, View
 from workbench.watching import Watched
+
+if TYPE_CHECKING:
+    from workbench.services.rollback import Plan
 
 CutAct = Literal["drop", "summarise", "externalise"]
 
@@ -34,6 +37,8 @@ class Cut:
     after: int
     in_what: str
     findings: tuple[GuardFinding, ...] = ()
+    package: tuple[str, int, int] | None = None
+    """The next package: for which agent, its tokens now, and after the cut; None where none can be made."""
 
     @property
     def blocked(self) -> bool:
@@ -58,6 +63,10 @@ class Settling:
     """What else rests on it, one line each: tasks, packages that would go stale."""
     expect: str | None = None
     """``ID@VERSION`` of the active fact as it was seen."""
+    task: str | None = None
+    """The task for which alone it could hold, beside the old value for all others; None where it could not."""
+    look_alikes: tuple[str, ...] = ()
+    """Keys that look like another spelling of this one."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +155,26 @@ class Handed:
     """Why the launch did not work; empty where it did."""
     to_copy: str = ""
     """One line to paste: it starts the receiver after looking that folder, branch and commit are still those."""
+    agent: str = ""
+    """The receiver, as people call it."""
+    left: str = ""
+    """What became of the attempt before; empty where nobody ran the task."""
+    observed: bool = True
+    """Whether this version reads the receiver's sessions, and so can see that it arrived."""
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether the person starts the receiver."""
+        return self.way in ("print", "copy")
+
+
+@dataclass(frozen=True)
+class Written:
+    """What came of something that the person wrote."""
+
+    said: str
+    settle: str = ""
+    """A fact that now waits to be settled against what holds; empty where none does."""
 
 
 @dataclass(frozen=True)
@@ -165,8 +194,8 @@ class Desk(Protocol):
     def view(self, task: str | None = None) -> View:
         """Everything there is to show, read now."""
 
-    def pulse(self) -> str:
-        """A cheap text that differs whenever a view would."""
+    def pulse(self, thorough: bool = False) -> str:
+        """A text that differs whenever a view would; a ``thorough`` one takes nothing from before."""
 
     def watched(self) -> Watched:
         """What the watcher should look at, from the last view."""
@@ -204,8 +233,26 @@ class Desk(Protocol):
     def confirm(self, fact: str, expect: str | None, value: str | None = None) -> str:
         """Accept a proposal, with another value where one is given; says what was done."""
 
+    def keep_both(self, fact: str, expect: str | None, task: str) -> str:
+        """Accept a proposal for one task alone; the old value holds for all others. Says what was done."""
+
+    def join_keys(self, key: str, other: str) -> str:
+        """Let a key lead to another: they are the same. Says what was done."""
+
     def reject(self, fact: str, why: str) -> str:
         """Reject a proposal; says what was done."""
+
+    def new_task(self, title: str, objective: str) -> Written:
+        """Make a task."""
+
+    def new_fact(self, key: str, value: str, statement: str, constraint_of: str | None = None) -> Written:
+        """Bring a fact, or a constraint of one task."""
+
+    def edit_fact(self, fact: str, version: int, value: str, statement: str) -> Written:
+        """Correct a fact as it was seen; another value of one that holds is proposed."""
+
+    def edit_task(self, task: str, version: int, title: str, objective: str) -> Written:
+        """Give a task as it was seen another title or objective."""
 
     def agents(self) -> tuple[AgentChoice, ...]:
         """Agents that could take the task, installed ones first."""
@@ -231,8 +278,20 @@ class Desk(Protocol):
     def hand_over(self, package: str, way: LaunchWay, override: str | None = None) -> Handed:
         """Confirm a package and carry out the transfer."""
 
+    def handed(self, package: str) -> Handed:
+        """A package that was handed over before, to follow it again."""
+
     def reject_package(self, package: str, why: str) -> str:
         """Reject a pending package; says what was done."""
+
+    def timeline(self, kind: str, record: str) -> tuple[Step, ...]:
+        """What happened to a record, newest first."""
+
+    def plan_rollback(self, record: str, change: str) -> Plan:
+        """What bringing a record back to what it was after a change would change."""
+
+    def roll_back(self, plan: Plan) -> str:
+        """Carry out what was shown; says what was done."""
 
     def undo_plan(self) -> UndoPlan | None:
         """What the next undo takes back; None where there is nothing."""

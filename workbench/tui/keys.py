@@ -53,7 +53,10 @@ KEYS: tuple[Key, ...] = (
     Key("trim", "t", "trim", "trim", "Drop, summarise or externalise the marked messages", acts=True),
     Key("settle", "s", "settle", "settle", "Settle a proposal: confirm, edit, reject", acts=True),
     Key("hand", "H", "hand_off", "hand off", "Hand the task to another agent", acts=True),
+    Key("edit", "e", "edit", "edit", "Edit the fact under the cursor, or the task", acts=True),
+    Key("new", "plus", "new", "new", "Make a task, a fact or a constraint", acts=True, show="+"),
     Key("undo", "u", "undo", "undo", "Take back the last change; says what, before it does", acts=True),
+    Key("timeline", "L", "timeline", "timeline", "What happened to this fact or task, and back to any of it"),
     Key("switch", "w", "switch_task", "switch", "Switch to another task of this workspace"),
     Key("zoom", "z", "zoom", "zoom", "Give the whole screen to this pane, or back"),
     Key("copy", "y", "copy", "copy", "Copy what is under the cursor"),
@@ -64,8 +67,6 @@ KEYS: tuple[Key, ...] = (
     Key("change", "c", "unbuilt('change')", "change", "Tell every worktree that something changed", built=False),
     Key("resume", "r", "unbuilt('resume')", "resume", "Resume this session, trimmed or whole", built=False),
     Key("goto", "o", "unbuilt('goto')", "agent's pane", "Go to the agent's own pane", built=False),
-    Key("edit", "e", "unbuilt('edit')", "edit", "Edit what is under the cursor", built=False),
-    Key("new", "plus", "unbuilt('new')", "new", "Make a task, fact, constraint or note", built=False, show="+"),
     Key("trace", "T", "unbuilt('trace')", "trace", "What the receiver really got and read", built=False),
     Key("help", "question_mark", "help", "help", "Every key", show="?"),
     Key("quit", "q", "quit_app", "quit", "Leave the workbench"),
@@ -88,6 +89,23 @@ KEYS: tuple[Key, ...] = (
     Key("package.back", "shift+tab", "tab(-1)", "before", "The view before", where="package"),
     Key("settle.edit", "e", "edit", "edit and confirm", "Change the value, then confirm it", where="settle"),
     Key("settle.reject", "x", "reject", "reject", "Reject the proposal, with a reason", where="settle"),
+    Key(
+        "settle.both",
+        "b",
+        "both",
+        "keep both",
+        "Let it hold for this task alone, the old for all others",
+        where="settle",
+    ),
+    Key(
+        "settle.same",
+        "equals_sign",
+        "same",
+        "same key",
+        "It is the same key as another: join them",
+        where="settle",
+        show="=",
+    ),
     Key("settle.message", "m", "message", "its message", "Go to the message it was said in", where="settle"),
     Key("launch.recompile", "r", "recompile", "recompile", "Compile again, from what holds now", where="launch"),
     Key("launch.override", "o", "override", "override", "Hand over in spite of the differences", where="launch"),
@@ -98,14 +116,22 @@ KEYS: tuple[Key, ...] = (
 BY_ID: Mapping[str, Key] = {key.id: key for key in KEYS}
 
 FOOTERS: Mapping[str, tuple[str, ...]] = {
-    "task": ("switch", "settle", "hand", "undo", "zoom", "help", "quit"),
+    "task": ("edit", "new", "switch", "settle", "hand", "help", "quit"),
     "history": ("mark", "mark.suggested", "trim", "filter", "hand", "help", "quit"),
-    "facts": ("settle", "list.open", "filter", "hand", "undo", "help", "quit"),
+    "facts": ("settle", "edit", "new", "filter", "hand", "help", "quit"),
     "packages": ("list.open", "hand", "undo", "zoom", "help", "quit"),
 }
 """What the footer offers in each pane: four to seven keys."""
 
-SPARE: Mapping[str, int] = {"zoom": 3, "filter": 2, "mark.suggested": 2, "list.open": 1, "undo": 1, "switch": 1}
+SPARE: Mapping[str, int] = {
+    "zoom": 3,
+    "new": 2,
+    "filter": 2,
+    "mark.suggested": 2,
+    "list.open": 1,
+    "undo": 1,
+    "switch": 1,
+}
 """Which of them are left off first where they do not all fit; help last."""
 
 

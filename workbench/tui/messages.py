@@ -41,8 +41,10 @@ class WatchState(Message):
 class Act(Message):
     """The person wants something done."""
 
-    def __init__(self, what: str, subject: str = "", refs: frozenset[str] = frozenset()) -> None:
+    def __init__(self, what: str, subject: str = "", refs: frozenset[str] = frozenset(), label: str = "") -> None:
         super().__init__()
+        self.label = label
+        """What the subject is, for people."""
         self.what = what
         self.subject = subject
         self.refs = refs

@@ -170,6 +170,17 @@ def clock(at: str | None, now: datetime, zone: tzinfo | None = None) -> str:
     return moment.strftime("%b %d %H:%M" if moment.year == today.year else "%Y-%m-%d")
 
 
+def ago(at: str | None, now: datetime) -> str:
+    """How long a stored time lies back: ``4 min``, ``3 h``, ``2 days``; empty where unknown or not past."""
+    moment = instant(at)
+    minutes = int((now - moment).total_seconds() // 60)
+    if moment == EPOCH or minutes < 0:
+        return ""
+    if minutes < 60:
+        return f"{minutes} min"
+    return f"{minutes // 60} h" if minutes < 48 * 60 else plural(minutes // (24 * 60), "day")
+
+
 def who(actor: str) -> str:
     """An actor or origin without its prefix: ``human:dev`` is ``dev``."""
     return actor.partition(":")[2] or actor

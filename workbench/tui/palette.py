@@ -19,27 +19,28 @@ if TYPE_CHECKING:
 class WorkbenchCommands(Provider):
     """What a person can do, and the themes."""
 
-    def _commands(self) -> Iterator[tuple[str, str, IgnoreReturnCallbackType]]:
+    def _commands(self) -> Iterator[tuple[str, IgnoreReturnCallbackType]]:
+        """Each once: its key, its word, and what it does."""
         app = cast("WorkbenchApp", self.app)
         screen = self.screen
         if isinstance(screen, MainScreen):
             for key in KEYS:
-                if key.where == "main":
-                    late = "" if key.built else " (not in this version yet)"
-                    help_ = f"{key.tooltip}{late}   key {app.shown_keys[key.id]}"
-                    yield f"{key.label}: {key.tooltip}", help_, partial(screen.run_action, key.action)
+                if key.where == "main" and key.built:
+                    title = f"{app.shown_keys[key.id]:>9}  {key.label}: {key.tooltip}"
+                    yield title, partial(screen.run_action, key.action)
+        yield f"{'':>9}  save screenshot: What is on the screen now, as a picture (SVG)", app.picture
         for name in sorted(app.theme_names):
-            yield f"theme: {name}", "Use this theme", partial(app.use_theme, name)
+            yield f"{'':>9}  theme: {name}", partial(app.use_theme, name)
 
     async def discover(self) -> Hits:
         """Everything, before a word is typed."""
-        for title, help_, act in self._commands():
-            yield DiscoveryHit(title, act, help=help_)
+        for title, act in self._commands():
+            yield DiscoveryHit(title, act)
 
     async def search(self, query: str) -> Hits:
         """What fits the words."""
         matcher = self.matcher(query)
-        for title, help_, act in self._commands():
+        for title, act in self._commands():
             score = matcher.match(title)
             if score > 0:
-                yield Hit(score, matcher.highlight(title), act, help=help_)
+                yield Hit(score, matcher.highlight(title), act)

@@ -2,75 +2,56 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
-from time import sleep
+from time import monotonic, sleep
 
-import msgspec
-
-from workbench.agents.program import installed
-from workbench.compiler import Blocked
-from workbench.domain.fact import value_text
+from workbench.domain.change import Change
 from workbench.domain.message import Message
-from workbench.domain.package import Difference, LaunchWay
-from workbench.domain.record import Json
 from workbench.domain.task import Task
-from workbench.errors import NotFoundError, RefusedError, WorkbenchError
-from workbench.handoff import tmux
+from workbench.errors import NotFoundError, WorkbenchError
 from workbench.handoff.fingerprint import files_of
-from workbench.handoff.launch import quoted
-from workbench.services import changes, facts, handover, history, packages, search, tasks
+from workbench.services import changes, cutting, handover, history, kept, rollback, search, tasks
 from workbench.services.context import Context
-from workbench.services.packages import CompileOptions, Preview
+from workbench.services.rollback import Plan
 from workbench.services.sessions import attached
 from workbench.services.trust import git_trusted
-from workbench.services.view import View
+from workbench.services.view import Step, View
 from workbench.services.viewing import build_view
-from workbench.tui.desk import (
-    AgentChoice,
-    Choice,
-    Cut,
-    CutAct,
-    Draft,
-    Handed,
-    LaunchOffer,
-    PackageRow,
-    Settling,
-    UndoPlan,
-)
+from workbench.store.names import one_of
+from workbench.tui.desk import Cut, CutAct, UndoPlan
+from workbench.tui.services_packages import PackageDesk
+from workbench.tui.services_writing import WritingDesk
 from workbench.watching import Watched
 
 MOST_FILES = 500
 """Files of the worktree that are looked at for changes."""
 RECEIPT_LOOKS = 3
 """Every which look also looks for receipts of launched packages."""
+SELDOM, SLOWEST = 100, 10.0
+"""A look at all records rests so many times as long as it took, and at most so many seconds."""
+PAUSE = 8.0
+"""Seconds without a look after which the process must have been stopped."""
 STEP = 0.02
 """Seconds of rest between two steps of indexing."""
-LAST_CHOICE = "last_handoff"
-"""Name of the remembered choice in this machine's state."""
-_NOTES: dict[LaunchWay, str] = {
-    "tmux": "a new tmux pane beside this one, without taking the focus",
-    "copy": "puts the command on the clipboard; you start it in another terminal",
-    "print": "shows the command and where the prompt lies; you start it yourself",
-    "foreground": "the agent takes this terminal; the workbench comes back when it ends",
-}
 
 
-class ServicesDesk:
-    """Answers the app from one workspace. Calls come from several threads; drafts are kept one at a time."""
+class ServicesDesk(PackageDesk, WritingDesk):
+    """Answers the app from one workspace. Calls come from several threads."""
 
     def __init__(self, context: Context) -> None:
-        self.ctx = context
-        self._lock = threading.Lock()
+        super().__init__(context)
         self._files: frozenset[Path] = frozenset()
+        self._kept = ""
+        """Revision of the view of which everything that has to be is copied."""
         self._rests_on: frozenset[Path] = frozenset()
         self._looks = 0
+        self._looked = self._scan_at = 0.0
+        self._revision = ""
         self._indexed = ""
         # A view is read in answer to file events; the git program is run by the clock instead.
         context.changed_files.by_clock = True
-        self._preview: tuple[str, Preview] | None = None
         self._launched: tuple[str, ...] = ()
 
     # Looking.
@@ -81,7 +62,16 @@ class ServicesDesk:
         self._files = frozenset(Path(s.path) for s in view.sessions if s.path)
         self._rests_on = self._files_under(view)
         self._launched = tuple(p.envelope.id for p in view.packages if p.status == "launched")
+        self._keep(view)
         return view
+
+    def _keep(self, view: View) -> None:
+        """Copy what records rest on while the agents' files are there, when something of it is new."""
+        if view.task is not None and view.revision != self._kept:
+            records = self.ctx.workspace.load()
+            with suppress(WorkbenchError):  # it is no reason to show nothing, and is tried again
+                kept.catch_up(self.ctx, records, view.task.task, attached(self.ctx, records, view.task.task))
+                self._kept = view.revision
 
     def _files_under(self, view: View) -> frozenset[Path]:
         """Files of the worktree that evidence and waiting packages rest on."""
@@ -92,17 +82,27 @@ class ServicesDesk:
         top = self.ctx.location.worktree
         return frozenset(top / name for name in sorted(set(named))[:MOST_FILES])
 
-    def pulse(self) -> str:
-        """The records' revision, the state of the files behind the view, branch and commit; a look for receipts."""
+    def pulse(self, thorough: bool = False) -> str:
+        """The end of the journal, the state of the files behind the view, branch and commit; a look for receipts.
+
+        All records are looked at as well, which finds edits by hand: whenever it is asked for, after a
+        pause of the whole process, and else so seldom that it takes a small share of the time.
+        """
+        began = monotonic()
         self._looks += 1
         if self._looks % RECEIPT_LOOKS == 0:
             self._look_for_receipts()
         if git_trusted(self.ctx):
             self.ctx.changed_files.tick(self.ctx.location.worktree)
-        return self._marks()
+        if thorough or began >= self._scan_at or began - self._looked > PAUSE:
+            self._revision = self.ctx.workspace.load().revision
+            took = monotonic() - began
+            self._scan_at = began + min(took * SELDOM, SLOWEST)
+        self._looked = monotonic()
+        return f"{self._marks()}\n{self._revision}"
 
     def _marks(self) -> str:
-        marks = [self.ctx.workspace.load().revision, str(self.ctx.workspace.local.current_task)]
+        marks = [self.ctx.workspace.mark(), str(self.ctx.workspace.local.current_task)]
         marks.append(str(self.ctx.changed_files.runs))
         marks += [_mark(path) for path in sorted(self._files | self._rests_on | self._heads())]
         return "\n".join(marks)
@@ -134,11 +134,7 @@ class ServicesDesk:
 
     def refusal(self) -> str:
         """Why acting is refused: read-only, or no person at the keys."""
-        if self.ctx.workspace.read_only:
-            return "This workspace was opened with --read-only."
-        if not self.ctx.actor.human:
-            return f"This runs as {self.ctx.actor.name}; only a person may decide."
-        return f"Refused here: {self.ctx.actor.refused}." if self.ctx.actor.refused else ""
+        return self.ctx.refusal
 
     def resume(self) -> list[str]:
         """Bring handovers into order that a crash left in the middle."""
@@ -164,7 +160,7 @@ class ServicesDesk:
 
     def plan_cut(self, task: str, ids: Collection[str], act: CutAct, text: str = "") -> Cut:
         """What a cut would do."""
-        plan = history.plan_cut(self.ctx, self._task(task), ids, act, text=text)
+        plan = cutting.plan_cut(self.ctx, self._task(task), ids, act, text=text)
         return Cut(
             act=act,
             ids=tuple(row.message.ref for row in plan.messages),
@@ -173,14 +169,15 @@ class ServicesDesk:
             after=plan.tokens_after,
             in_what=plan.in_what,
             findings=plan.findings,
+            package=plan.package,
         )
 
     def cut(self, task: str, plan: Cut, text: str = "", yes: bool = False) -> str:
         """Carry out a cut, planned anew so that what changed meanwhile counts."""
-        done = history.cut(
+        done = cutting.cut(
             self.ctx,
             self._task(task),
-            history.plan_cut(self.ctx, self._task(task), plan.ids, plan.act, text=text),
+            cutting.plan_cut(self.ctx, self._task(task), plan.ids, plan.act, text=text),
             yes=yes,
         )
         words = {"drop": "dropped", "summarise": "summarised", "externalise": "externalised"}
@@ -193,170 +190,20 @@ class ServicesDesk:
         rows = history.mark(self.ctx, self._task(task), ids, "restore")
         return f"{len(rows)} message{'' if len(rows) == 1 else 's'} kept again."
 
-    # Settling.
-
-    def settlement(self, fact: str) -> Settling:
-        """A proposal and all that a person needs to settle it."""
-        found = facts.settlement(self.ctx, fact)
-        active = found.active.fact if found.active else None
-        others = tuple(f for f in found.proposal.against if active is None or f.id != active.id)
-        return Settling(found.proposal, active, others, found.depends_on, found.expect)
-
-    def confirm(self, fact: str, expect: str | None, value: str | None = None) -> str:
-        """Accept a proposal, with another value where one is given."""
-        edits: dict[str, Json] = {}
-        if value is not None:
-            before = facts.find(self.ctx, fact)
-            edits["value"] = value if isinstance(before.value, str) else _json(value)
-            if before.statement:
-                edits["statement"] = ""
-        done = facts.confirm(self.ctx, fact, expect=expect, **edits)
-        return f"{done.key} is {value_text(done.value)}."
-
-    def reject(self, fact: str, why: str) -> str:
-        """Reject a proposal."""
-        done = facts.reject(self.ctx, fact, why)
-        return f"{done.key}: {value_text(done.value)} is rejected."
-
-    # Handing off.
-
-    def agents(self) -> tuple[AgentChoice, ...]:
-        """Every agent that is known, installed ones first."""
-        rows = [
-            AgentChoice(
-                name=program.name,
-                title=program.title,
-                executable=installed(program, self.ctx.env),
-                window=program.window,
-                tokenizer=program.tokenizer,
-                estimated=program.estimated,
-            )
-            for program in self.ctx.programs.values()
-        ]
-        return tuple(sorted(rows, key=lambda row: (row.executable is None, row.title)))
-
-    def remembered(self) -> Choice | None:
-        """The last agent and budget on this machine."""
-        value = self.ctx.workspace.local.get(LAST_CHOICE)
-        if not isinstance(value, dict) or value.get("to") not in self.ctx.programs:
-            return None
-        budget = value.get("budget")
-        return Choice(to=str(value["to"]), budget=budget if isinstance(budget, int) else None)
-
-    def draft(self, task: str, choice: Choice) -> Draft:
-        """A package as it would be; only packed anew while records and agent stay the same."""
-        with self._lock:
-            looked = self._packed(self._task(task), choice)
-            return self._draft(choice, looked)
-
-    def _packed(self, task: Task, choice: Choice) -> Preview:
-        mark = f"{choice.to}\n{self._marks()}"
-        known = self._preview[1] if self._preview is not None and self._preview[0] == mark else None
-        if known is None or (choice.budget is None and known.options.budget is not None):
-            options = CompileOptions(budget=choice.budget, pins=choice.pins, without=choice.without)
-            looked = packages.preview(self.ctx, task, choice.to, options)
-        else:
-            looked = known.pack(budget=choice.budget, pins=choice.pins, without=choice.without)
-        self._preview = (mark, looked)
-        return looked
-
-    def _draft(self, choice: Choice, looked: Preview) -> Draft:
-        program = self.ctx.programs[choice.to]
-        result = looked.result
-        if isinstance(result, Blocked):
-            document = result.as_json()
-            rows = tuple(
-                PackageRow(str(r["id"]), "", str(r["id"]), "required", False, None, r["tokens"], r["smallest"], 0)
-                for r in document["required"]
-            )
-            why = f"what is required exceeds the budget by {result.over_by} tokens; + gives a larger one"
-            budget = _room(result.budget)
-            return Draft(choice, 0, budget, program.tokenizer, program.estimated, program.window, rows, "", "", why)
-        return Draft(
-            choice=choice,
-            tokens=result.tokens,
-            budget=_room(result.budget),
-            tokenizer=result.tokenizer,
-            estimated=program.estimated,
-            window=program.window,
-            rows=tuple(_row(msgspec.to_builtins(row)) for row in result.manifest),
-            prompt=result.prompt,
-            snapshot=result.snapshot,
-        )
-
-    def prepare(self, task: str, choice: Choice, replaces: str | None = None) -> str:
-        """Store a package as pending, and remember the choice."""
-        options = CompileOptions(budget=choice.budget, pins=choice.pins, without=choice.without)
-        stored = packages.prepare(self.ctx, self._task(task), choice.to, options, replaces=replaces)
-        self.ctx.workspace.local.set(LAST_CHOICE, {"to": choice.to, "budget": choice.budget})
-        return stored.envelope.id
-
-    def stored(self, package: str) -> Draft:
-        """A stored package, to look at."""
-        shown, prompt = packages.show(self.ctx, package)
-        envelope = shown.envelope
-        program = self.ctx.programs.get(envelope.identity.to)
-        options = CompileOptions.from_json(envelope.options)
-        choice = Choice(envelope.identity.to, options.budget, options.pins, options.without)
-        return Draft(
-            choice=choice,
-            tokens=envelope.tokens,
-            budget=_room(envelope.content.get("budget", {})) or envelope.tokens,
-            tokenizer=envelope.tokenizer,
-            estimated=program.estimated if program else True,
-            window=program.window if program else None,
-            rows=tuple(_row(row) for row in envelope.content.get("manifest", ())),
-            prompt=prompt,
-            snapshot=envelope.snapshot,
-            package=envelope.id,
-        )
-
-    def check(self, package: str) -> tuple[Difference, ...]:
-        """What a package rests on that is no longer so."""
-        return packages.check(self.ctx, package)
-
-    def offers(self, package: str) -> tuple[LaunchOffer, ...]:
-        """Ways to launch: tmux first where we are in it, else copy; those that cannot be taken last."""
-        inside = tmux.program(self.ctx.env) is not None
-        first: tuple[LaunchWay, ...] = ("tmux", "copy") if inside else ("copy", "tmux")
-        found = [self._offer(package, way) for way in (*first, "print", "foreground")]
-        return tuple(sorted(found, key=lambda offer: bool(offer.why_not)))
-
-    def _offer(self, package: str, way: LaunchWay) -> LaunchOffer:
-        try:
-            plan = handover.launch_plan(self.ctx, package, way)
-        except WorkbenchError as error:
-            return LaunchOffer(way, "", _NOTES[way], error.message)
-        return LaunchOffer(way, plan.by_hand, _NOTES[way])
-
-    def hand_over(self, package: str, way: LaunchWay, override: str | None = None) -> Handed:
-        """Confirm a package and carry out the transfer; a failed launch is an answer, not an error."""
-        try:
-            done = handover.confirm(self.ctx, package, way, override=override)
-        except RefusedError as error:
-            found = packages.find(self.ctx, package)
-            if found.status == "pending":
-                raise
-            looked = self._offer(package, way)
-            return Handed(package, way, looked.command, None, (), "\n".join(filter(None, (error.message, error.hint))))
-        steps = [done.launched.said] if done.launched.said else []
-        if done.replaced:
-            steps.insert(0, f"recompiled as {done.package.envelope.id}: the executor's own work had moved on")
-        return Handed(
-            package=done.package.envelope.id,
-            way=way,
-            command=done.launched.text or done.plan.by_hand,
-            prompt_file=done.plan.prompt_file,
-            steps=tuple(steps),
-            to_copy=" ".join(map(quoted, done.plan.command)),
-        )
-
-    def reject_package(self, package: str, why: str) -> str:
-        """Reject a pending package."""
-        handover.reject(self.ctx, package, why)
-        return f"Package {package} is rejected."
-
     # Taking back.
+
+    def timeline(self, kind: str, record: str) -> tuple[Step, ...]:
+        """What happened to a record, newest first."""
+        return changes.timeline(self.ctx, kind, record)
+
+    def plan_rollback(self, record: str, change: str) -> Plan:
+        """What bringing a record back to what it was after a change would change."""
+        return rollback.plan_record(self.ctx, record, change)
+
+    def roll_back(self, plan: Plan) -> str:
+        """Carry out what was shown."""
+        change = rollback.carry_out(self.ctx, plan)
+        return f"Done: {change.command}." if change is not None else "It is so already."
 
     def undo_plan(self) -> UndoPlan | None:
         """What the next undo takes back."""
@@ -364,48 +211,22 @@ class ServicesDesk:
             change = changes.undo_target(self.ctx)
         except NotFoundError:
             return None
-        touched = [f"{r.kind} {r.id}" for r in change.records] + [a.path for a in change.appends]
+        touched = [_comes_back(change)] if _comes_back(change) else [f"{one_of(r.kind)} {r.id}" for r in change.records]
         return UndoPlan(change.id, change.command, change.actor, change.at, tuple(touched))
 
     def undo(self, change: str) -> str:
         """Take back the change that was shown."""
         done = changes.undo(self.ctx, expect=change)
-        return f"Taken back: {done.command}."
-
-    def _task(self, task: str) -> Task:
-        return tasks.resolve(self.ctx, task)
+        what = _comes_back(done)
+        return f"Taken back: {done.command}{': ' if what else ''}{what}."
 
     def _current(self) -> Task:
         return tasks.resolve(self.ctx, "@")
 
 
-def _row(row: Json) -> PackageRow:
-    return PackageRow(
-        id=str(row["id"]),
-        source_type=str(row["source_type"]),
-        title=str(row.get("title") or row["id"]),
-        tier=str(row["tier"]),
-        included=bool(row["included"]),
-        form=row.get("form"),
-        tokens=int(row.get("tokens") or 0),
-        wanted=int(row.get("wanted") or 0),
-        score=int(row.get("score") or 0),
-        parts=tuple((str(name), int(value)) for name, value in (row.get("parts") or {}).items()),
-        reason=row.get("reason"),
-    )
-
-
-def _room(budget: Json) -> int:
-    value = budget.get("tokens") or budget.get("given") if isinstance(budget, dict) else 0
-    return value if isinstance(value, int) else 0
-
-
-def _json(text: str) -> Json:
-    """A typed value as JSON where it is that, else the words themselves."""
-    try:
-        return msgspec.json.decode(text.encode())
-    except msgspec.DecodeError:
-        return text
+def _comes_back(change: Change) -> str:
+    """What an undo brings back, in words: the part of its description between the command and who gave it."""
+    return changes.describe(change).removeprefix(change.command).rpartition(" (by ")[0].removeprefix(": ")
 
 
 def _mark(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""``workbench log`` and ``workbench undo``."""
+"""``workbench log``, ``workbench undo`` and ``workbench rollback``."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.call import Call
-from workbench.cli.output import Answer, Span, table
-from workbench.cli.spec import Command, option, word
+from workbench.cli.output import Answer, Line, Span, table
+from workbench.cli.spec import WHY, Command, option, word
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
     from workbench.domain.change import Change
+    from workbench.services.rollback import Entry
 
 COMMANDS = (
     Command(
@@ -35,17 +36,45 @@ COMMANDS = (
         keys="changes[]{id,time,actor,record,version,before,after,why}",
         run="changes:undo",
     ),
+    Command(
+        "rollback",
+        "a record, or a task, as it was",
+        "Brings a record back to what it was after a change, or a task with its own facts and notes to a point in "
+        "time; itself a change like any other, that undo takes back. On a terminal it shows what would change and "
+        "asks, unless --yes. Which attempt runs is never rolled back, and a revised contract counts as a new "
+        "revision. A person's act.",
+        (
+            word("RECORD", "a record, by unique id prefix", optional=True),
+            option("--to", value="CHANGE", help="the change after which it was so"),
+            option("--task", value="T", help="a whole task"),
+            option("--at", value="TIME", help="the moment, for --task"),
+            WHY,
+        ),
+        exits=(
+            "3 no such record or change",
+            "4 the record changed meanwhile",
+            "5 a person is needed, or it cannot be so again",
+        ),
+        keys="changes[]{id,time,actor,record,version,before,after,why}",
+        examples=(
+            "workbench rollback m1c9ty4e6p --to 8k2d0v7rsn",
+            "workbench rollback --task @ --at 2026-03-01T10:00:00Z --why 'the wrong branch'",
+        ),
+        run="changes:rollback",
+    ),
 )
 
 
 def log(call: Call) -> Answer:
     """The change log."""
     from workbench.services import changes
+    from workbench.services.shapes import damage_json
 
     if call.args.limit < 1:
         raise UsageError("--limit wants a number above 0")
     record = call.args.record
-    found, _ = changes.log(call.context(read_only=True), record, sys.maxsize)
+    context = call.context(read_only=True)
+    found, _ = changes.log(context, record, sys.maxsize)
     rows = _rows(found)
     if record is not None:
         rows = [row for row in rows if record in row["record"]]
@@ -54,8 +83,11 @@ def log(call: Call) -> Answer:
     lines = table(
         [row["time"], row["actor"], Span(row["id"], "dim"), row["record"], row["command"], row["why"]] for row in shown
     )
-    notes = [f"{left_off} older changes left off; see --limit"] if left_off else []
-    return Answer(document, lines, notes=notes)
+    damaged = context.workspace.damaged_changes()
+    document["damaged"] = [damage_json(d) for d in damaged]
+    notes = [f"damaged: {d.path}:{d.line}: {d.message}" for d in damaged]
+    notes += [f"{left_off} older changes left off; see --limit"] if left_off else []
+    return Answer(document, lines, 6 if damaged else 0, notes)
 
 
 def undo(call: Call) -> Answer:
@@ -64,6 +96,42 @@ def undo(call: Call) -> Answer:
 
     change = changes.undo(call.context())
     return Answer({"changes": _rows([change])}, [f"taken back: {changes.describe(change)}"])
+
+
+def rollback(call: Call) -> Answer:
+    """As it was."""
+    from workbench.domain.times import parse_time
+    from workbench.services import rollback as rolling
+    from workbench.services import tasks
+
+    args = call.args
+    of_record = args.record is not None and args.to is not None and args.task is None and args.at is None
+    of_task = args.task is not None and args.at is not None and args.record is None and args.to is None
+    if not (of_record or of_task):
+        raise UsageError("either RECORD --to CHANGE, or --task T --at TIME", "see: workbench rollback --help")
+    context = call.context()
+    context.require_human("rolling back")
+    if of_record:
+        plan = rolling.plan_record(context, args.record, args.to)
+    else:
+        plan = rolling.plan_task(context, tasks.resolve(context, args.task), parse_time(args.at, "--at"))
+    shown = [line for entry in plan.entries for line in _entry_lines(entry)]
+    notes = [plan.stays] if plan.stays else []
+    if plan.entries and call.tty:
+        call.confirm(context, "rolling back", [*shown, *notes])
+    change = rolling.carry_out(context, plan, args.why or "")
+    if change is None:
+        return Answer({"changes": []}, ["it is so already; nothing was changed"], notes=notes)
+    rows = _rows([change])
+    before = {f"{entry.kind}/{entry.id}": entry.before for entry in plan.entries}
+    for row in rows:
+        row["before"] = before.get(row["record"])
+    return Answer({"changes": rows}, [*shown, f"done, as change {change.id}"], notes=notes)
+
+
+def _entry_lines(entry: Entry) -> list[Line]:
+    fate = "goes: it came later" if entry.document is None else "comes back" if entry.version is None else ""
+    return [[Span(f"{entry.kind}/{entry.id}", "bold"), f"  {fate}"], *(f"  {d.line}" for d in entry.differences)]
 
 
 def _rows(found: list[Change]) -> list[dict[str, Any]]:

@@ -59,24 +59,35 @@ def options(call: Call) -> CompileOptions:
 
 def compile_(call: Call) -> Answer | int:
     """Compile and print."""
-    from workbench.services import packages, tasks
+    from workbench.compiler import Compiled
+    from workbench.services import damage, packages, tasks
+    from workbench.services.shapes import damage_json
 
     context = call.context(read_only=True)
     task = tasks.resolve(context, call.args.task)
-    result = packages.preview(context, task, call.args.to, options(call)).result
+    looked = packages.preview(context, task, call.args.to, options(call))
+    result = looked.result
     document: dict[str, Any] = result.as_json()
+    damaged = damage.concerning(looked.gathered.records, task)
+    document["damaged"] = [damage_json(d) for d in damaged]
+    broken = [f"damaged, and so not in this package: {d.path}: {d.message}" for d in damaged]
     if document["status"] == "blocked":
-        return Answer(document, blocked(document), 5)
+        return Answer(document, blocked(document), 5, broken)
+    unknown = sorted(result.not_found) if isinstance(result, Compiled) else []
+    document["not_found"] = unknown
+    broken += [f"no candidate {name!r} to pin or leave out" for name in unknown]
     if call.args.prompt_only and not call.options.json:
         call.out.exact(document["prompt"])
-        return 0
+        for note in broken:
+            call.out.note(note)
+        return 6 if damaged else 0
     summary: Line = (
         f"{document['tokens']:,} tokens ({document['tokenizer']}), snapshot {document['snapshot']}; "
         f"{sum(row['included'] for row in document['manifest'])} of {len(document['manifest'])} candidates taken"
     )
-    notes = [f"not on this machine: {name}" for name in document["absent_sessions"]]
+    notes = [*broken, *(f"not on this machine: {name}" for name in document["absent_sessions"])]
     lines: list[Line | Block] = [Block(document["prompt"]), Span("\u2500" * 40, "dim"), summary]
-    return Answer(document, [*lines, *_omitted(document["manifest"])], notes=notes)
+    return Answer(document, [*lines, *_omitted(document["manifest"])], 6 if damaged else 0, notes)
 
 
 def _omitted(manifest: list[dict[str, Any]]) -> list[Line]:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _ID = word("ID", "a fact, by unique id prefix")
 _NO_FACT = "3 no such fact, or an ambiguous prefix"
+_OFFERS = 5
+"""Keys to join that are offered at once."""
 _HUMAN = "5 a person is needed, or did not agree"
 COMMANDS = (
     Command(
@@ -39,7 +41,7 @@ COMMANDS = (
             option("--file", value="F", help="read the value from a file; - is standard input"),
         ),
         exits=("3 no such task, for --scope",),
-        keys="fact, outcome: active|proposed|corroborated, would_supersede",
+        keys="fact, outcome: active|proposed|corroborated, would_supersede, look_alikes[]",
         examples=("workbench fact propose api.style rest --kind decision --reason 'fewer parts'",
                   "workbench fact propose server.port 8080"),
         run="fact:propose",
@@ -55,7 +57,7 @@ COMMANDS = (
                    "current one's"),
         ),
         exits=("3 no such task", "6 some facts cannot be read; the others are listed"),
-        keys="facts[], damaged[]",
+        keys="facts[], look_alikes[], damaged[]",
         run="fact:listing",
     ),
     Command("fact show", "one fact", "Prints a fact with its sources, quotations and acts.", (_ID,),
@@ -72,6 +74,7 @@ COMMANDS = (
             _ID,
             option("--expect", value="ACTIVE@V", help="the active fact that was seen, as ID@VERSION, or none"),
             option("--value", value="VALUE", help="edit the value and confirm"),
+            option("--scope", value="S", help="keep both: it holds for this task (or the workspace) only"),
             WHY,
         ),
         exits=(_NO_FACT, "4 the active fact changed since, or the proposal is decided", _HUMAN),
@@ -103,7 +106,20 @@ COMMANDS = (
     Command("fact alias", "let one key lead to another",
             "From then on facts of both keys meet under the canonical one. A person's act.",
             (word("KEY", "the other name"), word("CANONICAL", "the key it leads to")),
-            exits=("5 a person is needed, or they are the same key",), keys="alias, canonical", run="fact:alias"),
+            exits=("5 a person is needed, or they are the same key",), keys="alias, canonical, contested[]",
+            run="fact:alias"),
+    Command(
+        "fact import",
+        "bring many facts at once",
+        "Takes lines {key, value, kind?, statement?, scope?, reason?, source?, quote?, by?, at?}, in order, in "
+        "batches. by never exceeds the caller's rights. With --settle (a person) each supersession is confirmed; "
+        "without it a person's line counts as her words in a session: proposed, and the old one challenged. A line "
+        "that is wrong is named in failed, and stops no other.",
+        (word("F", "a file of JSON lines; - is standard input"), flag("--settle", help="confirm each supersession")),
+        exits=("2 wrong usage, or some lines failed", "5 a person is needed for --settle"),
+        keys="active, proposed, corroborated, superseded, failed[]{line,message}",
+        run="fact_import:take",
+    ),
 )  # fmt: skip
 
 
@@ -169,11 +185,16 @@ def _proposed(context: Context, fact: Fact, outcome: str, old: Fact | None) -> A
             "lifecycle": seen.lifecycle,
             "version": seen.fact.version,
         }
-    document = {"fact": fact_json(row), "outcome": outcome, "would_supersede": would}
+    alone = len(registry.group(row.key, fact.scope)) == 1
+    alike = list(facts.look_alikes(registry, row.key)) if alone else []
+    document = {"fact": fact_json(row), "outcome": outcome, "would_supersede": would, "look_alikes": alike}
     lines: list[Line] = [[Span(outcome, "bold"), "  ", row.key, " = ", _value(fact.value), Span(f"  {fact.id}", "dim")]]
     if would is not None and outcome == "proposed":
         lines.append(f"it would supersede {_value(would['value'])} ({would['lifecycle']}); a person confirms it: "
                      f"workbench fact confirm {fact.id}")  # fmt: skip
+    if alike:
+        lines.append(f"{row.key} looks like {', '.join(alike)}; if it is the same: workbench fact alias {row.key} "
+                     f"{alike[0]}")  # fmt: skip
     return Answer(document, lines)
 
 
@@ -191,7 +212,11 @@ def listing(call: Call) -> Answer:
         rows = [row for row in rows if row.key == wanted or row.key.startswith(wanted + ".")]
     lines = table([_mark(row), row.key, _value(row.fact.value), row.fact.trust, Span(row.fact.id, "dim"),
                    row.fact.statement] for row in rows)  # fmt: skip
-    return damage(context, {"facts": [fact_json(row) for row in rows]}, lines or ["no facts"])
+    pairs = facts.merge_offers(records.registry)
+    document = {"facts": [fact_json(row) for row in rows], "look_alikes": [list(pair) for pair in pairs]}
+    answer = damage(context, document, lines or ["no facts"])
+    offers = [f"{a} and {b} look like one key; if so: workbench fact alias {b} {a}" for a, b in pairs[:_OFFERS]]
+    return Answer(document, answer.lines, answer.exit_code, [*answer.notes, *offers])
 
 
 def show(call: Call) -> Answer:
@@ -222,12 +247,15 @@ def confirm(call: Call) -> Answer:
     context.require_human("confirming a fact")
     found = facts.find(context, call.args.id)
     expect = call.args.expect
-    edits = {"value": json_or_text(call.args.value)} if call.args.value is not None else {}
+    edits: dict[str, Any] = {}
+    if call.args.value is not None:
+        edits["value"] = json_or_text(call.args.value)
+    if call.args.scope is not None:
+        edits["scope"] = _scope(context, call.args.scope)
     if not call.options.yes:
         seen = facts.settlement(context, found.id)
         shown = _settlement(seen)
-        if edits:
-            shown.append(["confirmed as   ", _value(edits["value"])])
+        shown += [["confirmed with  ", name, " ", _value(value)] for name, value in edits.items()]
         call.confirm(context, "confirming a fact", shown)
         # What was shown is what is confirmed: a change since then is a conflict.
         expect = expect or seen.expect
@@ -270,9 +298,17 @@ def alias(call: Call) -> Answer:
     """Join two keys."""
     from workbench.services import facts
 
-    record = facts.alias(call.context(), call.args.key, call.args.canonical)
-    document = {"alias": record.alias, "canonical": record.canonical, "id": record.id}
-    return Answer(document, [f"{record.alias} leads to {record.canonical}"])
+    context = call.context()
+    record = facts.alias(context, call.args.key, call.args.canonical)
+    registry = context.workspace.load().registry
+    key = registry.canonical(record.canonical)
+    contested = [fact.id for fact in registry.facts.values()
+                 if registry.canonical(fact.key) == key and registry.lifecycle(fact.id) == "contested"]  # fmt: skip
+    document = {"alias": record.alias, "canonical": record.canonical, "id": record.id, "contested": contested}
+    lines = [f"{record.alias} leads to {record.canonical}"]
+    if contested:
+        lines.append(f"{key} has {len(contested)} values that hold: end it with workbench fact confirm {contested[0]}")
+    return Answer(document, lines)
 
 
 def _scope(context: Context, text: str | None) -> str | None:

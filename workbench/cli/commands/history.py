@@ -10,7 +10,7 @@ from workbench.cli.spec import TASK, WHY, Command, flag, option, word
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
-    from workbench.services.history import CutPlan
+    from workbench.services.cutting import CutPlan
     from workbench.services.view import MessageView
 
 _MESSAGES = word("MESSAGES", "SESSION#ID, an id or a unique prefix of it, or a range A..B within a session", many=True)
@@ -100,7 +100,7 @@ def suggest(call: Call) -> Answer:
         "messages": [message_json(row) for row in rows],
         "tokens": {"all": found.tokens_all, "kept": found.tokens_kept, "suggested": tokens},
     }
-    return Answer(document, [*_rows(rows), f"{tokens:,} tokens in {len(rows)} messages may go: {history.IN_WHAT}"])
+    return Answer(document, [*_rows(rows), f"{tokens:,} tokens in {len(rows)} messages may go, in {history.IN_WHAT}"])
 
 
 def drop(call: Call) -> Answer:
@@ -122,18 +122,18 @@ def externalise(call: Call) -> Answer:
 
 
 def _carry_out(call: Call, act: Any, text: str = "") -> Answer:
-    from workbench.services import history, tasks
+    from workbench.services import cutting, tasks
     from workbench.services.shapes import cut_json
 
     context = call.context(read_only=call.args.dry_run)
     task = tasks.resolve(context, call.args.task)
-    plan = history.plan_cut(context, task, call.args.messages, act, text=text)
+    plan = cutting.plan_cut(context, task, call.args.messages, act, text=text)
     yes = call.options.yes
     if not call.args.dry_run:
         if plan.needs_yes and not plan.blocked and not yes and call.tty and context.actor.human:
             call.confirm(context, "cutting these messages", _plan_lines(plan), typed="yes")
             yes = True
-        history.cut(context, task, plan, why=call.args.why or "", yes=yes)
+        cutting.cut(context, task, plan, why=call.args.why or "", yes=yes)
     document = cut_json(plan) | {"done": not call.args.dry_run}
     return Answer(document, _plan_lines(plan), 5 if call.args.dry_run and plan.blocked else 0)
 
@@ -143,6 +143,10 @@ def _plan_lines(plan: CutPlan) -> list[Any]:
         f"{plan.act}: {len(plan.messages)} messages; {plan.tokens_before:,} tokens before, {plan.tokens_after:,} after",
         f"  in {plan.in_what}",
     ]
+    if plan.package is not None:
+        to, before, after = plan.package
+        same = "unchanged: it would not carry them" if before == after else f"{after:,} after"
+        lines.append(f"  the next package for {to}: {before:,} tokens before, {same}")
     lines += [[Span(f"  {finding.rule}  ", "warn"), finding.message, f": {finding.text}"] for finding in plan.findings]
     return lines
 

@@ -64,12 +64,13 @@ def listing(call: Call) -> Answer:
 
 def attach(call: Call) -> Answer:
     """Attach one."""
-    from workbench.services import sessions, tasks
+    from workbench.services import search, sessions, tasks
     from workbench.services.shapes import attempt_json
 
     context = call.context()
     task = tasks.resolve(context, call.args.task)
     attempt = sessions.attach(context, task, call.args.s)
+    search.update(context)
     names = ", ".join(ref.name for ref in attempt.sessions)
     return Answer({"attempt": attempt_json(attempt)}, [f"attempt {attempt.id} of {task.slug} has the session {names}"])
 

@@ -33,10 +33,18 @@ def status(call: Call) -> Answer:
     context = call.context(read_only=True)
     document = look(context)
     notes = [f"damaged: {d['path']}: {d['message']}" for d in document["damaged"]]
-    return Answer(document, list(_lines(document)), 6 if document["damaged"] else 0, notes)
+    lines = list(_lines(document, context.location.worktree_name))
+    return Answer(document, lines, 6 if document["damaged"] else 0, notes)
 
 
-def _lines(document: dict[str, Any]) -> list[Line]:
+def _elsewhere(attempt: dict[str, Any], here: str | None) -> str:
+    """In which worktree an attempt runs, where it is not this one."""
+    if attempt.get("worktree") == here:
+        return ""
+    return f" in worktree {attempt['worktree']}" if attempt.get("worktree") else " in the main checkout"
+
+
+def _lines(document: dict[str, Any], here: str | None) -> list[Line]:
     task = document["task"]
     running = next((a for a in document["attempts"] if task and a["id"] == task["running"]), None)
     where = document["branch"] or "no branch"
@@ -51,13 +59,14 @@ def _lines(document: dict[str, Any]) -> list[Line]:
     else:
         lines.append(["task       ", Span(task["slug"], "bold"), f"  {task['status']}, plan {task['plan_revision']}: ",
                       task["title"]])  # fmt: skip
-        lines.append(["executor   ", f"{running['executor']} ({running['status']})" if running else "nobody"])
+        who = f"{running['executor']} ({running['status']}){_elsewhere(running, here)}" if running else "nobody"
+        lines.append(["executor   ", who])
     facts, packages = document["facts"], document["packages"]
     lines.append(["facts      ", ", ".join(f"{count} {name}" for name, count in facts.items())])
     lines.append(["packages   ", f"{packages['pending']} pending, {packages['stale']} of them stale"])
     sessions = table(
         ["session    " if not number else "           ", f"{s['agent']}:{s['id']}", f"{s['messages']} messages",
-         s["status"], s["title"] or ""]
+         s["status"], _fill(s), s["title"] or ""]
         for number, s in enumerate(document["sessions"])
     )  # fmt: skip
     lines += sessions or [["sessions   ", "none attached; see: workbench session list"]]
@@ -65,3 +74,11 @@ def _lines(document: dict[str, Any]) -> list[Line]:
         lines.append(["needs you  " if not number else "           ", Span(need["text"], "warn")])
     lines += [["finding    ", text] for text in document["findings"]]
     return lines
+
+
+def _fill(session: dict[str, Any]) -> str:
+    """How full a session is, and how many requests still fit."""
+    if session["full"] is None:
+        return ""
+    left = session["turns_left"]
+    return f"{session['full']:.0%} full" + (f", about {left} requests left" if left is not None else "")

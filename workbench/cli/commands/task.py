@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Any
 from workbench.cli.call import Call, damage, json_or_text
 from workbench.cli.output import Answer, Block, Line, Span, table
 from workbench.cli.spec import TASK, WHY, Arg, Command, option, word
-from workbench.errors import NotBuiltError, UsageError
+from workbench.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from workbench.domain.task import Task
+    from workbench.services.context import Context
+    from workbench.services.view import FactView
 
 _NO_TASK = "3 no such task, or an ambiguous prefix"
 _HUMAN = "5 a person is needed"
@@ -40,10 +44,10 @@ COMMANDS = (
             word("TITLE", "what it is called", optional=True),
             option("--slug", value="S", help="its readable name; made from the title where not given"),
             *_CONTRACT,
-            option("--carry", value="TASK|SESSION", help="take over facts and open items (not built yet)"),
+            option("--carry", value="TASK|SESSION", help="take over what another task or a session ended with"),
         ),
         exits=("3 a task that it depends on is not there", _HUMAN),
-        keys="task",
+        keys="task, carried{facts,open,inputs,left[]} with --carry",
         examples=("workbench task new 'Filter by category' --target src/ui --command build='npm run build' "
                   "--accept 'the build passes=command:build'",),
         run="task:new",
@@ -51,7 +55,8 @@ COMMANDS = (
     Command("task list", "all tasks", "Lists tasks, open ones first, newest first.",
             exits=("6 some tasks cannot be read; the others are listed",), keys="tasks[], damaged[]",
             run="task:listing"),
-    Command("task show", "one task", "Prints a task's contract and state.", (TASK,), exits=(_NO_TASK,), keys="task",
+    Command("task show", "one task", "Prints a task's contract, the constraints in its scope, and its state.", (TASK,),
+            exits=(_NO_TASK,), keys="task, constraints[]",
             run="task:show"),
     Command("task use", "make a task the current one",
             "Makes a task the one that @ means on this machine; WORKBENCH_TASK does so for one terminal.", (TASK,),
@@ -89,16 +94,36 @@ def new(call: Call) -> Answer:
     """Make a task."""
     from workbench.services import tasks
 
-    if call.args.carry:
-        raise NotBuiltError("task new --carry is not built yet", "make the task, then propose what it should know")
     draft = _draft(call)
     if call.args.title:
         draft["title"] = call.args.title
     if call.args.slug:
         draft["slug"] = call.args.slug
     context = call.context()
+    if call.args.carry:
+        return _carried(call, context, draft)
     task = tasks.new(context, draft)
     return _answer(task, f"task {task.slug} ({task.id}) made; it is the current one")
+
+
+def _carried(call: Call, context: Context, draft: dict[str, Any]) -> Answer:
+    """Make a task that takes over; what it takes from is looked up before anything is made."""
+    from workbench.services import carrying, tasks
+    from workbench.services.shapes import task_json
+
+    source = carrying.source(context, call.args.carry)
+    task = tasks.new(context, draft)
+    taken = carrying.carry(context, task, source)
+    document = {
+        "task": task_json(context.workspace.load().tasks[task.id]),
+        "carried": {"facts": taken.facts, "open": taken.open, "inputs": taken.inputs, "left": list(taken.left)},
+    }
+    lines: list[Line | Block] = [
+        f"task {task.slug} ({task.id}) made; it is the current one",
+        f"taken over: {taken.facts} facts, {taken.open} open items, {taken.inputs} inputs",
+        *(f"left behind: {line}" for line in taken.left),
+    ]
+    return Answer(document, lines)
 
 
 def listing(call: Call) -> Answer:
@@ -125,9 +150,19 @@ def listing(call: Call) -> Answer:
 
 def show(call: Call) -> Answer:
     """One task."""
-    from workbench.services import tasks
+    from workbench.services import facts, tasks
+    from workbench.services.shapes import fact_json, task_json
 
-    return _answer(tasks.resolve(call.context(read_only=True), call.args.task))
+    context = call.context(read_only=True)
+    records = context.workspace.load()
+    task = tasks.resolve(context, call.args.task, records)
+    rows = [
+        row
+        for row in facts.views(context, records, task.id)
+        if row.fact.kind == "constraint" and row.lifecycle != "proposed" and not row.shadowed
+    ]
+    document = {"task": task_json(task), "constraints": [fact_json(row) for row in rows]}
+    return Answer(document, _card(task, [_constraint_line(row) for row in rows]))
 
 
 def use(call: Call) -> Answer:
@@ -259,7 +294,14 @@ def _answer(task: Task, said: str = "") -> Answer:
     return Answer({"task": task_json(task)}, [said] if said else _card(task))
 
 
-def _card(task: Task) -> list[Line | Block]:
+def _constraint_line(row: FactView) -> str:
+    from workbench.domain.fact import value_text
+
+    standing = "" if row.lifecycle == "active" else f"  [{row.lifecycle}]"
+    return f"{row.key} = {value_text(row.fact.value)}{standing}"
+
+
+def _card(task: Task, constraints: Sequence[str] = ()) -> list[Line | Block]:
     contract, state = task.contract, task.state
     lines: list[Line | Block] = [
         [Span(task.title, "bold"), Span(f"  {task.slug}  {task.id}", "dim")],
@@ -273,6 +315,7 @@ def _card(task: Task) -> list[Line | Block]:
         ("outputs", [f"{o.key} ({o.kind}){f' at {o.path}' if o.path else ''}" for o in contract.outputs]),
         ("commands", [f"{c.id}: {' '.join(c.run)}" for c in contract.commands]),
         ("acceptance", [f"{a.text}  [{a.check}{'' if a.required else ', optional'}]" for a in contract.acceptance]),
+        ("constraints", list(constraints)),
         ("inputs", [f"{i.key} from {i.from_}.{i.output}" for i in contract.inputs]),
         ("depends on", list(contract.depends_on)),
         ("variables", [f"{name} = {state.variables.get(name, 'not set')}" for name in contract.variables]),

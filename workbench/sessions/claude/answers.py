@@ -46,7 +46,7 @@ def answer(state: State, line: Line, raw: bytes, start: int, end: int) -> bool:
 
 def _content(state: State, group: Group, body: Body, raw: bytes) -> None:
     content = body.content
-    model = body.model if type(body.model) is str and body.model != _SYNTHETIC else None
+    model = state.named(body.model) if type(body.model) is str and body.model != _SYNTHETIC else None
     usage = group.usage if group.carrier < 0 else None
     before = len(state.messages)
     voice: Origin = "subagent" if state.side or state.hints.main is False else "agent"
@@ -142,6 +142,8 @@ def _synthetic(state: State, line: Line, text: str, start: int, end: int) -> boo
     state.enter(line, ANSWER, start, end)
     if line.error == "rate_limit" or text.startswith(_LIMITS):
         state.emit("limit", "assistant", "harness", text)
+        if not state.side:
+            state.limited = (text, state.at)
     elif line.is_api_error_message is True or line.error:
         state.emit("error", "assistant", "harness", text)
     else:

@@ -52,6 +52,7 @@ def _boundary(state: State, line: Line, *, cuts: bool) -> None:
     text = line.content if isinstance(line.content, str) and line.content else "Conversation compacted"
     state.emit("compaction", "system", "harness", f"{text} ({how})" if how else text, hidden=not cuts)
     if cuts:
+        state.compactions += 1
         state.boundary = state.node
         segment = data.get("preservedSegment")
         if isinstance(segment, dict) and isinstance(segment.get("tailUuid"), str):

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from workbench.domain.times import stamp
 from workbench.sessions.claude.records import Line
 from workbench.sessions.claude.state import State
-from workbench.sessions.model import SessionInfo
+from workbench.sessions.model import Limit, SessionInfo
 from workbench.sessions.texts import title_from
 
+_MOMENT = re.compile(r"\|(\d{9,10})\b")
+_RESETS = re.compile(r"\bresets? (?:at )?([^\n.]{1,60})")
 _COMMAND = re.compile(r"<command-name>(.*?)</command-name>", re.DOTALL)
 
 
@@ -96,6 +100,9 @@ class Facts:
             forked_from=state.origin_session,
             usage=state.total(),
             last_context=last.usage.context if last is not None and last.usage is not None else None,
+            limits=_limits(state),
+            compactions=state.compactions,
+            children=tuple(state.children),
             plan=state.plan,
             open_calls=tuple(state.open),
         )
@@ -116,3 +123,14 @@ class Facts:
                 named = _COMMAND.search(message.text)
                 return title_from(named[1] if named else message.text)
         return ""
+
+
+def _limits(state: State) -> tuple[Limit, ...]:
+    """The limit that the program said is reached, with the moment or the words for when it ends."""
+    if state.limited is None:
+        return ()
+    text, at = state.limited
+    moment = _MOMENT.search(text)
+    words = _RESETS.search(text)
+    resets = stamp(datetime.fromtimestamp(int(moment[1]), UTC)) if moment else words[1].strip() if words else None
+    return (Limit(title_from(text.partition("|")[0]), None, resets, True, at),)

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from workbench.sessions.claude import beside
 from workbench.sessions.claude.reader import ClaudeReader
 from workbench.sessions.claude.records import CHAIN, METADATA, is_record
 from workbench.sessions.claude.state import Hints
@@ -32,6 +33,14 @@ class ClaudeFormat:
         """An empty reader for the file at ``path``."""
         name = path.name.removesuffix(".jsonl")
         return ClaudeReader(Hints(session=name, fixed=names_session(name)))
+
+    def children(self, path: Path, named: Sequence[str]) -> list[Path]:
+        """The files of the session's sub-agents."""
+        return beside.children(path, named)
+
+    def outside(self, path: Path, name: str) -> Path | None:
+        """The file that holds an output too large for the session's own."""
+        return beside.outside(path, name)
 
 
 def names_session(name: str) -> bool:

@@ -60,6 +60,7 @@ class Twin(msgspec.Struct, gc=False, rename="camel"):
     exit_code: Any = None
     status: Any = None
     is_async: Any = None
+    agent_id: Any = None
     type: Any = None
     file_path: Any = None
     structured_patch: Any = None

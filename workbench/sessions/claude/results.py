@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any, Literal
 
-from workbench.domain.message import BODY_LIMIT, FileChange, ResultStatus, ToolKind, ToolResult
+from workbench.domain.message import DIFF_LIMIT, FileChange, ResultStatus, ToolKind, ToolResult
 from workbench.sessions import texts
+from workbench.sessions.claude.beside import name_of
 from workbench.sessions.claude.records import Block, Other, Twin
 from workbench.sessions.texts import text_of
 
@@ -76,7 +77,15 @@ def outcome(block: Block, text: str, twin: Twin | Other, kind: ToolKind | None, 
         truncated=fields.truncated is True or type(fields.persisted_output_path) is str or text.startswith(_PERSISTED),
         changes=_changes(fields) if fields.file_path is not None else (),
         duration=None if fields is _NO_TWIN else _duration(fields),
+        child=f"agent-{fields.agent_id}" if type(fields.agent_id) is str and fields.agent_id else None,
+        external=_external(text, fields),
     )
+
+
+def _external(text: str, fields: Twin) -> str | None:
+    if type(fields.persisted_output_path) is not str and not text.startswith(_PERSISTED):
+        return None
+    return name_of(text, fields.persisted_output_path)
 
 
 def _status(
@@ -154,5 +163,5 @@ def _changes(twin: Twin) -> tuple[FileChange, ...]:
                 rows.append(line)
                 added += line.startswith("+")
                 removed += line.startswith("-")
-    diff = "\n".join(rows)[:BODY_LIMIT]
+    diff = "\n".join(rows)[:DIFF_LIMIT]
     return (FileChange(path=twin.file_path, added=added, removed=removed, diff=diff or None),)

@@ -11,6 +11,7 @@ from msgspec.structs import force_setattr as complete
 
 from workbench.domain.message import (
     BODY_LIMIT,
+    OUTPUT_LIMIT,
     Message,
     MessageKind,
     Origin,
@@ -21,10 +22,12 @@ from workbench.domain.message import (
     ToolResult,
     Usage,
 )
-from workbench.sessions.claude.records import Body, Line, Tokens
+from workbench.sessions.claude.records import CHAIN, Body, Line, Tokens
 from workbench.sessions.claude.tree import PROMPT, ROOT, SIDE, Tree
 from workbench.sessions.lines import Occurrences
 
+_TYPES = {name: name for name in CHAIN}
+"""One string for each type of record, instead of one for each record."""
 Role = Literal["system", "user", "assistant", "tool"]
 
 
@@ -62,6 +65,7 @@ class State:
     def __init__(self, hints: Hints, limit: int = BODY_LIMIT) -> None:
         self.hints = hints
         self.limit = limit
+        self.output_limit = min(limit, OUTPUT_LIMIT) if limit == BODY_LIMIT else limit
         self.stale = False
         self.session = f"claude:{hints.session}"
         self.messages: list[Message] = []
@@ -76,6 +80,12 @@ class State:
         """Calls without a result, in order."""
         self.early: dict[str, tuple[int, Callable[[ToolKind], ToolResult]]] = {}
         """Results that came before their call: place of the message, and how to judge it once the kind is known."""
+        self.children: dict[str, None] = {}
+        """Sessions of sub-agents that calls started."""
+        self.compactions = 0
+        self.model = ""
+        self.limited: tuple[str, str | None] | None = None
+        """What the program said of a limit that is reached, and when; None once the model answered again."""
         self.plan: tuple[PlanItem, ...] = ()
         self.turn = 0
         self.last_request: Group | None = None
@@ -118,7 +128,7 @@ class State:
             self._forked(line.forked_from)
         self.at = line.timestamp if type(line.timestamp) is str else None
         self.parent = tree.names[parent] if parent >= 0 else None
-        self.raw_type = line.type
+        self.raw_type = _TYPES.get(line.type, line.type)
         self.start = start
         self.end = end
         self.block = 0
@@ -189,6 +199,7 @@ class State:
     ) -> None:
         """Append one message of the record in hand."""
         size = len(text)
+        limit = self.limit if result is None else self.output_limit
         messages = self.messages
         block = self.block
         identity = self.base
@@ -204,7 +215,7 @@ class State:
             kind=kind,
             role=role,
             origin=origin,
-            text=text if size <= self.limit else text[: self.limit],
+            text=text if size <= limit else text[:limit],
             size=size,
             at=self.at,
             parent=self.parent,
@@ -272,6 +283,7 @@ class State:
             return
         elif not self.side:
             self.last_request = group
+            self.limited = None
         group.usage = Usage(
             key=group.key,
             input=_count(fresh),
@@ -281,6 +293,12 @@ class State:
         )
         if group.carrier >= 0:
             self.replace_at(group.carrier, usage=group.usage)
+
+    def named(self, model: str) -> str:
+        """The name of a model, as one string however often the file repeats it."""
+        if model != self.model:
+            self.model = model
+        return self.model
 
     def total(self) -> Usage:
         """All requests together."""

@@ -102,6 +102,8 @@ def _result(state: State, block: Block, twin: Twin | Other, denial: object) -> N
         return
     call = message.call
     result = outcome(block, text, twin, call.kind, denial)
+    if result.child is not None:
+        state.children[result.child] = None
     plan: tuple[PlanItem, ...] = ()
     if call.kind == "todo" and result.status == "ok":
         plan = _plan(state, call, twin) or ()

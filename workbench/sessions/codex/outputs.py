@@ -81,7 +81,7 @@ def _json(text: str) -> Any:
 def _fields(fields: dict[str, Any], success: bool | None) -> Output:
     metadata = fields.get("metadata") if isinstance(fields.get("metadata"), dict) else {}
     assert isinstance(metadata, dict)
-    code, seconds = metadata.get("exit_code"), metadata.get("duration_seconds")
+    code = metadata.get("exit_code")
     text = fields.get("output", fields.get("content"))
     said = fields.get("success")
     return Output(
@@ -89,7 +89,7 @@ def _fields(fields: dict[str, Any], success: bool | None) -> Output:
         exit_code=_code(code),
         exit_from_field=_code(code) is not None,
         success=said if isinstance(said, bool) else success,
-        duration=float(seconds) if type(seconds) in (int, float) else None,
+        duration=number(metadata.get("duration_seconds")),
     )
 
 
@@ -189,4 +189,9 @@ def seconds(duration: Any) -> float | None:
         secs, nanos = duration.get("secs"), duration.get("nanos")
         if type(secs) is int and type(nanos) is int:
             return secs + nanos / 1e9
-    return float(duration) if type(duration) in (int, float) else None
+    return number(duration)
+
+
+def number(value: Any) -> float | None:
+    """A number that is one, and of a size that means something."""
+    return float(value) if isinstance(value, (int, float)) and abs(value) < 1e12 and value is not True else None

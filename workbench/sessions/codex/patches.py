@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Literal
 
-from workbench.domain.message import BODY_LIMIT, FileChange
+from workbench.domain.message import DIFF_LIMIT, FileChange
 
 _HEADER = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+?)\s*$|^\*\*\* Move to: (.+?)\s*$", re.MULTILINE)
 Op = Literal["create", "update", "delete", "move"]
@@ -34,6 +34,7 @@ def changes_in(patch: str) -> tuple[FileChange, ...]:
 
 
 def _change(path: str, op: Op, old: str | None, rows: str) -> FileChange:
+    rows = rows.partition("*** End Patch")[0].strip("\n")
     lines = [row for row in rows.split("\n") if row[:1] in ("+", "-")]
     added = sum(row[0] == "+" for row in lines)
     return FileChange(
@@ -42,7 +43,7 @@ def _change(path: str, op: Op, old: str | None, rows: str) -> FileChange:
         old_path=old,
         added=added if op != "delete" else None,
         removed=len(lines) - added if op != "delete" else None,
-        diff=rows.removesuffix("*** End Patch\n").strip("\n")[:BODY_LIMIT] or None if op in ("update", "move") else None,
+        diff=(rows[:DIFF_LIMIT] or None) if op in ("update", "move") else None,
     )
 
 
@@ -63,15 +64,15 @@ def reported(changes: Any) -> tuple[FileChange, ...]:
             continue
         diff = fields.get("unified_diff")
         rows = diff.split("\n") if isinstance(diff, str) else []
-        moved = isinstance(target, str) and target not in ("", path)
+        moved = target if isinstance(target, str) and target not in ("", path) else None
         made.append(
             FileChange(
-                path=target if moved else path,
+                path=moved or path,
                 op="move" if moved else "update",
                 old_path=path if moved else None,
                 added=sum(r[:1] == "+" and r[:3] != "+++" for r in rows) if rows else None,
                 removed=sum(r[:1] == "-" and r[:3] != "---" for r in rows) if rows else None,
-                diff=diff[:BODY_LIMIT] if isinstance(diff, str) and diff else None,
+                diff=diff[:DIFF_LIMIT] if isinstance(diff, str) and diff else None,
             )
         )
     return tuple(made)

@@ -112,15 +112,15 @@ class Payload(msgspec.Struct, gc=False):
     new_thread_id: Any = None
     author: Any = None
     tools: Any = None
-    encrypted_content: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     record_type: Any = None
+    internal_chat_message_metadata_passthrough: Any = None
+    """Says of each part whether a person or the program wrote it."""
 
 
 class Line(Payload, gc=False):
     """A line; one without envelope is its own payload."""
 
     payload: Payload | Other | msgspec.UnsetType = msgspec.UNSET
-    metadata: Any = None
 
 
 decode = msgspec.json.Decoder(Line).decode

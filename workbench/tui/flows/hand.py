@@ -11,8 +11,9 @@ from textual.content import Content
 from workbench.domain.package import Difference
 from workbench.services.view import FactView
 from workbench.tui import paint
-from workbench.tui.desk import AgentChoice, Choice
+from workbench.tui.desk import AgentChoice, Choice, Handed
 from workbench.tui.flows.settle import settle
+from workbench.tui.questions import open_questions
 from workbench.tui.screens.ask import AskText
 from workbench.tui.screens.follow import FollowScreen
 from workbench.tui.screens.launch import LaunchScreen
@@ -21,6 +22,10 @@ from workbench.tui.screens.pick import Option, Pick
 
 if TYPE_CHECKING:
     from workbench.tui.app import WorkbenchApp
+
+
+FOLLOWED = ("confirmed", "transferring", "launched", "received", "failed")
+"""How a package stands that a person may follow again."""
 
 
 async def hand_off(app: WorkbenchApp) -> None:
@@ -32,7 +37,22 @@ async def hand_off(app: WorkbenchApp) -> None:
     if name is None:
         return
     budget = remembered.budget if remembered and remembered.to == name else None
-    await compile_and_go(app, Choice(to=name, budget=budget))
+    await compile_and_go(app, Choice(to=name, budget=budget), waits_for(app, name))
+
+
+def waits_for(app: WorkbenchApp, agent: str) -> str | None:
+    """The pending hand-over of this task to this agent, which another one replaces."""
+    view = app.view
+    if view is None or view.task is None:
+        return None
+    pending = (
+        p.envelope.id
+        for p in view.packages
+        if p.status == "pending"
+        and (p.envelope.task, p.envelope.identity.to) == (view.task.task.id, agent)
+        and p.envelope.identity.mode == "handoff"
+    )
+    return next(pending, None)
 
 
 async def compile_and_go(app: WorkbenchApp, choice: Choice, replaces: str | None = None) -> None:
@@ -50,7 +70,7 @@ async def compile_and_go(app: WorkbenchApp, choice: Choice, replaces: str | None
     if answer is None:
         return
     package = await asyncio.to_thread(app.desk.prepare, task, answer.choice, replaces)
-    app.changed("")
+    app.changed(f"It takes the place of the package for {choice.to} that waited." if replaces else "")
     await launch(app, package, answer.choice)
 
 
@@ -63,12 +83,13 @@ async def open_package(app: WorkbenchApp, package: str) -> None:
     draft = await asyncio.to_thread(app.desk.stored, package)
     pending = found.status == "pending"
     differences = await asyncio.to_thread(app.desk.check, package) if pending else ()
-    why = app.refusal or ("" if pending else f"This package is {found.status}; H makes another.")
-    shown = PackageInput(draft, differences, waiting(app) if pending else (), why)
+    enter = "launch" if pending else "follow" if found.status in FOLLOWED else ""
+    why = app.refusal if pending else ""
+    shown = PackageInput(draft, differences, waiting(app) if pending else (), why, enter)
 
     async def pack(_wanted: Choice) -> PackageInput:
         again = await asyncio.to_thread(app.desk.check, package)
-        return PackageInput(draft, again, waiting(app), why)
+        return PackageInput(draft, again, waiting(app), why, enter)
 
     answer = await app.push_screen_wait(PackageScreen(shown, pack, lambda fact: settle(app, fact)))
     if answer is None:
@@ -77,8 +98,10 @@ async def open_package(app: WorkbenchApp, package: str) -> None:
         await compile_and_go(app, draft.choice, replaces=package if pending else None)
     elif answer.step == "reject":
         await reject(app, package)
-    else:
+    elif pending:
         await launch(app, package, draft.choice)
+    else:
+        await follow(app, await asyncio.to_thread(app.desk.handed, package))
 
 
 async def launch(app: WorkbenchApp, package: str, choice: Choice) -> None:
@@ -111,7 +134,12 @@ async def launch(app: WorkbenchApp, package: str, choice: Choice) -> None:
             handed = await asyncio.to_thread(app.desk.hand_over, package, answer.way, answer.override)
     app.changed("")
     if answer.way == "copy" and not handed.failure:
-        await app.copy(handed.to_copy or handed.command)
+        await app.copy(handed.to_copy or handed.command, f"the command that starts {handed.agent or choice.to}")
+    await follow(app, handed)
+
+
+async def follow(app: WorkbenchApp, handed: Handed) -> None:
+    """Show how far a handover came, until the person has seen enough."""
     screen = FollowScreen(handed)
     screen.view = app.view
     await app.push_screen_wait(screen)
@@ -128,7 +156,7 @@ def waiting(app: WorkbenchApp) -> tuple[FactView, ...]:
     """Proposals that stand against something, which a package carries as open."""
     if app.view is None:
         return ()
-    return tuple(f for f in app.view.facts if f.lifecycle in ("proposed", "contested") and f.against)
+    return open_questions(f for f in app.view.facts if f.lifecycle in ("proposed", "contested") and f.against)
 
 
 def agent_options(agents: Sequence[AgentChoice], at: str) -> list[Option]:

@@ -20,7 +20,12 @@ async def settle(app: WorkbenchApp, fact: str) -> bool:
     if answer.message:
         go_to_message(app, answer.message)
         return False
-    if answer.confirm:
+    if answer.same_as:
+        app.changed(await asyncio.to_thread(app.desk.join_keys, settling.proposal.key, answer.same_as))
+        return await settle(app, fact)
+    if answer.task is not None:
+        said = await asyncio.to_thread(app.desk.keep_both, answer.fact, settling.expect, answer.task)
+    elif answer.confirm:
         said = await asyncio.to_thread(app.desk.confirm, answer.fact, settling.expect, answer.value)
     else:
         said = await asyncio.to_thread(app.desk.reject, answer.fact, answer.why)

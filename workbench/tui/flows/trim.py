@@ -29,8 +29,7 @@ async def trim(app: WorkbenchApp, refs: frozenset[str]) -> None:
         return
     acts: tuple[CutAct, ...] = get_args(CutAct)
     plans = {act: await asyncio.to_thread(app.desk.plan_cut, task, refs, act) for act in acts}
-    messages = {row.message.id: row.message for row in view.history.messages}
-    answer = await app.push_screen_wait(TrimScreen(plans, messages))
+    answer = await app.push_screen_wait(TrimScreen(plans, view.history.messages))
     if answer is None:
         return
     said = await asyncio.to_thread(app.desk.cut, task, plans[answer.act], answer.text, answer.yes)
@@ -41,7 +40,7 @@ async def trim(app: WorkbenchApp, refs: frozenset[str]) -> None:
 async def restore(app: WorkbenchApp, task: str, refs: frozenset[str]) -> None:
     """Keep messages again that were cut: the same key, on messages that are gone already."""
     number = paint.plural(len(refs), "message")
-    about = Content(f"{number} stand whole in the next package again. The record of the cut stays.")
+    about = Content(f"{number} of this history stand whole again. The record of the cut stays.")
     if await app.push_screen_wait(Confirm("keep again", about, "keep them")):
         app.changed(await asyncio.to_thread(app.desk.restore, task, refs))
         app.main.history.list.clear_marks()

@@ -8,6 +8,7 @@ from textual.widgets import Input, Static
 
 from workbench.tui.screens.modal import Modal
 from workbench.tui.widgets.key_bar import BarKey
+from workbench.tui.widgets.stored_input import StoredInput
 
 
 class AskText(Modal[str]):
@@ -21,7 +22,7 @@ class AskText(Modal[str]):
     def content(self) -> ComposeResult:
         """What it is about, and the line."""
         yield Static(self._about, markup=False)
-        yield Input(self._value, placeholder=self._hint, compact=True, select_on_focus=False, classes="gap")
+        yield StoredInput(self._value, placeholder=self._hint, classes="gap")
 
     def on_mount(self) -> None:
         """The title is the question."""
@@ -33,7 +34,7 @@ class AskText(Modal[str]):
 
     def action_submit(self) -> None:
         """Answer with what stands in the line."""
-        value = self.query_one(Input).value.strip()
+        value = self.query_one(StoredInput).typed
         if value or self._optional:
             self.dismiss(value)
         else:

@@ -20,12 +20,6 @@ from workbench.tui.widgets.key_bar import BarKey
 from workbench.tui.widgets.task_pane import TaskScroll
 
 LADDER = ("confirmed", "transferring", "launched", "received")
-MEANING = {
-    "confirmed": "you confirmed it",
-    "transferring": "the old executor left, the new attempt is reserved",
-    "launched": "the receiver was started, or told how to start",
-    "received": "proved from the receiver's own session file",
-}
 
 
 class FollowScreen(Modal[None]):
@@ -79,28 +73,65 @@ class FollowScreen(Modal[None]):
         status = package.status if package else ""
         for step in LADDER:
             done = step in reached or (status in LADDER and LADDER.index(step) <= LADDER.index(status))
-            symbol, style = ("✓ ", "$good") if done else ("· ", paint.QUIET)
-            note = "" if done else "  not yet" if step != "received" else "  not observed yet"
-            yield Content.assemble(
-                (symbol, style),
-                paint.word(step, 14, "bold" if done else paint.QUIET),
-                (MEANING[step], paint.QUIET),
-                (note, paint.QUIET),
-            )
+            yield self._waits() if step == "launched" and self._to_start(status) else self._rung(step, done)
         if status in ("failed", "rejected", "cancelled"):
             yield Content.assemble(("! ", "$bad"), (status, "$bad bold"), "  ", self._why(package))
         for step_text in self._handed.steps:
             yield Content.assemble(("  ", ""), paint.line(step_text, limit=300))
         yield from self._failure()
         yield Content("")
-        yield Content.styled("the command", "$label bold")
+        yield Content.styled("the command, for you to start" if self._handed.by_hand else "the command", "$label bold")
         yield paint.lines(self._handed.command, 20)[0]
         if self._handed.prompt_file is not None:
             yield Content.assemble(("the prompt lies in ", paint.QUIET), paint.line(str(self._handed.prompt_file)))
-        if self._handed.way in ("print", "copy"):
-            yield Content.styled(
-                "Start it in a terminal of its own; its session is found by itself, and this shows it.", paint.QUIET
-            )
+        yield Content("")
+        start = "Start it in a terminal of its own; " if self._handed.by_hand and not self._handed.failure else ""
+        if self._handed.observed:
+            seen = "its session is found by itself, and this shows it." if start else "Its session is found by itself."
+            yield Content.styled(start + seen, paint.QUIET)
+        else:
+            yield Content.assemble((start, paint.QUIET), self._unobserved())
+
+    def _unobserved(self) -> Content:
+        return paint.line(f"{self._agent}'s sessions are not read yet: its arrival is not observed.", "$warn", 200)
+
+    @property
+    def _agent(self) -> str:
+        package = self._package
+        return self._handed.agent or (package.envelope.identity.to if package else "") or "the receiver"
+
+    def _to_start(self, status: str) -> bool:
+        """Whether it is the person's turn: the command is there, and nothing was seen to run."""
+        return self._handed.by_hand and status == "launched" and not self._handed.failure
+
+    def _waits(self) -> Content:
+        return Content.assemble(
+            ("◔ ", "$warn"),
+            paint.word("waiting", 14, "bold $warn"),
+            ("for you to start ", ""),
+            paint.line(self._agent, limit=40),
+            (": y copies the command below", ""),
+        )
+
+    def _rung(self, step: str, done: bool) -> Content:
+        """One step of the ladder, and what it means here."""
+        left = self._handed.left or "nobody ran the task"
+        meaning = {
+            "confirmed": "you confirmed it",
+            "transferring": f"{left}; the new attempt is reserved" if done else "the new attempt takes the task",
+            "launched": f"{self._agent} was started",
+            "received": "proved from the receiver's own session file",
+        }[step]
+        note = "" if done else "  not yet"
+        if step == "received" and not done:
+            note = "  not observed yet" if self._handed.observed else "  cannot be observed"
+        symbol, style = ("✓ ", "$good") if done else ("· ", paint.QUIET)
+        return Content.assemble(
+            (symbol, style),
+            paint.word(step, 14, "bold" if done else paint.QUIET),
+            paint.line(meaning, paint.QUIET, 200),
+            (note, paint.QUIET),
+        )
 
     def _why(self, package: PackageView | None) -> Content:
         why = package.events[-1].why if package and package.events else ""
@@ -117,4 +148,5 @@ class FollowScreen(Modal[None]):
 
     def action_copy_command(self) -> None:
         """Copy the command line."""
-        self.post_message(Act("copy", self._handed.to_copy or self._handed.command))
+        named = f"the command that starts {self._agent}"
+        self.post_message(Act("copy", self._handed.to_copy or self._handed.command, label=named))

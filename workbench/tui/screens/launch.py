@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import Static
 
 from workbench.domain.package import Difference, LaunchWay
@@ -17,11 +19,13 @@ from workbench.tui.desk import LaunchOffer
 from workbench.tui.keys import bindings
 from workbench.tui.screens.ask import AskText
 from workbench.tui.screens.modal import Modal
-from workbench.tui.screens.package import difference_rows
+from workbench.tui.widgets.difference_list import DifferenceList
 from workbench.tui.widgets.key_bar import BarKey
 from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.task_pane import TaskScroll
 
+LEAST_BELOW = 14
+"""Lines that frame, ways, command and keys need beside the differences."""
 Step = Literal["launch", "recompile", "settle", "reject"]
 
 
@@ -36,7 +40,18 @@ class LaunchAnswer:
 
 
 class WayList(LineList[LaunchOffer]):
-    """Ways to launch, the best one first."""
+    """Ways to launch, the best one first; paging scrolls what stands above it."""
+
+    class Paged(Message):
+        """The person wants to see more of the differences."""
+
+        def __init__(self, direction: int) -> None:
+            super().__init__()
+            self.direction = direction
+
+    def action_half(self, direction: int) -> None:
+        """There is no more than a handful of ways: paging is for the differences."""
+        self.post_message(self.Paged(direction))
 
     def row_id(self, row: LaunchOffer) -> str:
         """The way."""
@@ -74,24 +89,49 @@ class LaunchScreen(Modal[LaunchAnswer]):
 
     def content(self) -> ComposeResult:
         """Differences first, where there are any; then the ways and the command."""
-        with TaskScroll(id="differences"):
-            yield Static(paint.stack(self._difference_rows()), markup=False)
+        yield Static(self._difference_head(), id="differences-head", markup=False)
+        yield DifferenceList(id="differences")
+        yield Static(Content(""), id="more", markup=False)
         yield WayList(id="ways", empty=Content.styled("There is no way to launch here.", paint.QUIET))
         yield Static(Content.styled("runs exactly", "$label bold"), markup=False, classes="gap")
         with TaskScroll(id="command"):
             yield Static(Content(""), id="command-text", markup=False)
 
     def on_mount(self) -> None:
-        """The best way first."""
+        """The best way that works here is under the cursor."""
         self.box.border_title = Content.assemble(
             (" hand over to ", "bold"), paint.line(self._to, "$focus bold", 30), " "
         )
-        self.query_one("#differences").display = bool(self._differences)
+        differences = self.query_one(DifferenceList)
+        for part in (differences, self.query_one("#differences-head"), self.query_one("#more")):
+            part.display = bool(self._differences)
+        differences.show_rows(self._differences)
+        self.watch(differences, "scroll_y", self._more)
         ways = self.query_one(WayList)
         ways.show_rows(self._offers)
         ways.styles.height = max(1, len(self._offers))
+        ways.cursor = next((n for n, offer in enumerate(self._offers) if not offer.why_not), 0)
         ways.focus()
         self._command()
+        self._share()
+
+    def on_resize(self) -> None:
+        """The differences take what they need, and leave room for the ways and the command."""
+        self._share()
+
+    def _share(self) -> None:
+        rows = self.query_one(DifferenceList)
+        needed = sum(rows.row_height(row) for row in self._differences)
+        rows.styles.height = max(2, min(needed, self.app.size.height - len(self._offers) - LEAST_BELOW))
+        self.call_after_refresh(self._more)
+
+    def _more(self) -> None:
+        self.query_one("#more", Static).update(self.query_one(DifferenceList).more())
+
+    @on(WayList.Paged)
+    def _paged(self, event: WayList.Paged) -> None:
+        rows = self.query_one(DifferenceList)
+        rows.scroll_relative(y=event.direction * max(2, rows.size.height // 2), animate=False)
 
     def keys(self) -> list[BarKey]:
         """Launch, or what to do about differences."""
@@ -102,13 +142,11 @@ class LaunchScreen(Modal[LaunchAnswer]):
             keys.append(BarKey("o", "override", "override"))
         return [*keys, BarKey("x", "reject", "reject")]
 
-    def _difference_rows(self) -> Iterator[Content]:
+    def _difference_head(self) -> Content:
+        number = paint.plural(len(self._differences), "difference")
         if self.stops:
-            yield Content.styled("Since it was compiled, this changed. It stops the handover:", "$life-challenged bold")
-        elif self._differences:
-            yield Content.styled("Since it was compiled:", "$label bold")
-        for difference in self._differences:
-            yield from difference_rows(difference)
+            return Content.styled(f"{number} since it was compiled. It stops the handover:", "$life-challenged bold")
+        return Content.styled(f"{number} since it was compiled:", "$label bold")
 
     def on_line_list_moved(self) -> None:
         """The command of the way under the cursor."""

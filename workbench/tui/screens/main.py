@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
@@ -42,7 +41,7 @@ class MainScreen(Screen[None]):
     """Panes over the view, and the keys that ask the app for something."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("main")
-    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (40, "-narrow"), (100, "-medium"), (150, "-wide")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (40, "-narrow"), (100, "-medium"), (150, "-wide"), (180, "-vast")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (10, "-low"), (20, "-tall")]  # noqa: RUF012
     AUTO_FOCUS = "#history"
 
@@ -51,9 +50,8 @@ class MainScreen(Screen[None]):
     zoomed: reactive[bool] = reactive(False)
     state: reactive[str] = reactive("")
 
-    def __init__(self, now: datetime) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.now = now
         self._ready = False
 
     def compose(self) -> ComposeResult:
@@ -62,7 +60,6 @@ class MainScreen(Screen[None]):
         with Container(id="panes"):
             for kind in (TaskPane, HistoryPane, FactsPane, PackagesPane):
                 pane: Pane = kind(id=f"{kind.NAME}-pane", classes="pane")
-                pane.now = self.now
                 yield pane.data_bind(view=MainScreen.view)
         yield StatusLine().data_bind(view=MainScreen.view, state=MainScreen.state)
         yield KeyBar(id="keys")
@@ -160,8 +157,10 @@ class MainScreen(Screen[None]):
             return "There are no messages to mark: attach a session first."
         if key_id == "settle" and not any(f.lifecycle in ("proposed", "challenged", "contested") for f in view.facts):
             return "Nothing waits to be settled."
+        if key_id == "timeline" and view.task is None and not view.facts:
+            return "There is nothing yet that could have a past."
         if key_id == "switch" and not view.tasks:
-            return "There is no task yet: workbench task new TITLE makes one."
+            return "There is no task yet: + makes one."
         return ""
 
     def able(self, key_id: str) -> bool:
@@ -273,9 +272,33 @@ class MainScreen(Screen[None]):
         """Hand the task to another agent."""
         self._ask("hand", "hand")
 
+    def action_edit(self) -> None:
+        """Edit the fact under the cursor, or the task."""
+        fact = self.facts.list.current
+        if self.active == "facts" and fact is not None:
+            self._ask("edit", "edit", f"facts/{fact.fact.id}")
+        elif self.active == "task" and self.view is not None and self.view.task is not None:
+            self._ask("edit", "edit", f"tasks/{self.view.task.task.id}")
+        else:
+            self.workbench.say("e edits a fact (go to 3) or the task (go to 1); there is nothing to edit here.")
+
+    def action_new(self) -> None:
+        """Make a task, a fact or a constraint."""
+        self._ask("new", "new")
+
     def action_undo(self) -> None:
         """Take back the last change."""
         self._ask("undo", "undo")
+
+    def action_timeline(self) -> None:
+        """What happened to the fact under the cursor, or to the task."""
+        current = self.facts.list.current if self.active == "facts" else None
+        if current is not None:
+            self._ask("timeline", "timeline", f"facts/{current.fact.id}")
+        elif self.view is not None and self.view.task is not None:
+            self._ask("timeline", "timeline", f"tasks/{self.view.task.task.id}")
+        else:
+            self._ask("timeline", "")
 
     def action_switch_task(self) -> None:
         """Pick another task."""
@@ -307,17 +330,18 @@ class MainScreen(Screen[None]):
 
     def action_copy(self) -> None:
         """Copy what is under the cursor."""
-        text = self._copyable()
+        text, label = self._copyable()
         if text:
-            self.post_message(Act("copy", text))
+            self.post_message(Act("copy", text, label=label))
         else:
             self.workbench.say("There is nothing under the cursor to copy.")
 
-    def _copyable(self) -> str:
+    def _copyable(self) -> tuple[str, str]:
+        """A text, and what it is."""
         if self.active == "history" and (row := self.history.list.current) is not None:
-            return text_to_copy(row.message)
+            return text_to_copy(row.message), f"message {row.message.seq}"
         if self.active == "facts" and (fact := self.facts.list.current) is not None:
-            return f"{fact.key} = {value_text(fact.fact.value)}"
+            return f"{fact.key} = {value_text(fact.fact.value)}", f"the fact {fact.key}"
         if self.active == "packages" and (package := self.packages.list.current) is not None:
-            return package.envelope.id
-        return self.view.task.task.contract.objective if self.view and self.view.task else ""
+            return package.envelope.id, f"the id of the package for {package.envelope.identity.to}"
+        return (self.view.task.task.contract.objective if self.view and self.view.task else ""), "the objective"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
@@ -18,7 +18,8 @@ from workbench.errors import WorkbenchError
 from workbench.services.view import FactView
 from workbench.text import one_line
 from workbench.tui import paint
-from workbench.tui.desk import Choice, Draft
+from workbench.tui.desk import Choice, Draft, PackageRow
+from workbench.tui.differences import rows_of
 from workbench.tui.keys import bindings
 from workbench.tui.screens.modal import Modal
 from workbench.tui.widgets.key_bar import BarKey
@@ -53,6 +54,8 @@ class PackageInput:
     """Facts that wait to be settled."""
     can_act: str = ""
     """Why nothing can be handed over here; empty where it can."""
+    enter: str = ""
+    """What enter does with a stored package: ``launch``, ``follow``; empty where it does nothing."""
 
 
 Pack = Callable[[Choice], Awaitable[PackageInput]]
@@ -78,6 +81,7 @@ class PackageScreen(Modal[PackageAnswer]):
         super().__init__()
         self._first, self._pack, self._settle = shown, pack, settle
         self._choice = shown.draft.choice
+        self._places: dict[str, int] = {}
 
     @property
     def stored(self) -> bool:
@@ -108,11 +112,12 @@ class PackageScreen(Modal[PackageAnswer]):
         draft = self.shown.draft if self.shown else None
         able = draft is not None and not draft.blocked and not self._first.can_act
         if self.stored:
+            enter = self._first.enter
+            waits = enter == "launch"
             return [
-                BarKey("enter", "launch", "go", able),
+                *([BarKey("enter", enter, "go", able)] if enter else []),
                 BarKey("tab", TABS[(TABS.index(self.tab) + 1) % len(TABS)], "tab(1)"),
-                BarKey("r", "recompile", "recompile", able),
-                BarKey("x", "reject", "reject", able),
+                *([BarKey("r", "recompile", "recompile", able), BarKey("x", "reject", "reject", able)] * waits),
             ]
         return [
             BarKey("enter", "go on", "go", able),
@@ -144,16 +149,24 @@ class PackageScreen(Modal[PackageAnswer]):
         draft = self.shown.draft
         rows = self.query_one(ManifestList)
         rows.choice = draft.choice
-        rows.show_rows(draft.rows)
+        rows.show_rows(self._in_place(draft.rows))
         self.query_one("#prompt-text", Static).update(prompt_text(draft))
         self.query_one("#freshness-text", Static).update(paint.stack(self._freshness(self.shown)))
         self._heads()
         self._detail()
         self.refresh_keys()
 
+    def _in_place(self, rows: Sequence[PackageRow]) -> list[PackageRow]:
+        """The rows where they stood when they were first looked at, new ones last: none moves away while it is
+        taken or left."""
+        for row in rows:
+            self._places.setdefault(row.id, len(self._places))
+        return sorted(rows, key=lambda row: self._places[row.id])
+
     def on_resize(self) -> None:
-        """Heads stand above their columns."""
+        """Heads stand above their columns; the detail takes the lines it needs."""
         self._heads()
+        self._detail()
 
     def _heads(self) -> None:
         if self.shown is None:
@@ -178,18 +191,24 @@ class PackageScreen(Modal[PackageAnswer]):
             return Content.assemble(("blocked: ", "$bad bold"), paint.line(draft.blocked, "$bad"))
         near = "≈" if draft.estimated else ""
         taken = sum(row.included for row in draft.rows)
-        window = f" · window {paint.short(draft.window)}" if draft.window else " · window not known"
+        window = f"window {paint.short(draft.window)}" if draft.window else "window not known"
         filled = min(1.0, draft.tokens / draft.budget) if draft.budget else 0.0
         bar = "█" * round(filled * 12)
-        return Content.assemble(
-            (f"{near}{paint.count(draft.tokens)}", "bold"),
-            (f" of {paint.count(draft.budget)} tokens ", ""),
-            (bar, "$info"),
-            ("░" * (12 - len(bar)), "$rule"),
-            "  ",
-            paint.line(f"{taken} of {len(draft.rows)} rows{window} · {draft.tokenizer}", paint.QUIET),
-            ("  packing …" if self.packing else "", "$info"),
+        shown = Content.assemble(
+            (f"{near}{paint.count(draft.tokens)}", "bold"), f" of {paint.count(draft.budget)} tokens"
         )
+        parts = (
+            Content.styled("packing …" if self.packing else "", "$info"),
+            Content.styled(window, paint.QUIET),
+            Content.styled(f"{taken} of {len(draft.rows)} rows", paint.QUIET),
+            paint.line(draft.tokenizer, paint.QUIET),
+            Content.assemble((bar, "$info"), ("░" * (12 - len(bar)), "$rule")),
+        )
+        room = self.query_one("#figures").size.width or self.app.size.width
+        for part in filter(None, parts):
+            longer = Content.assemble(shown, (" · ", paint.QUIET), part)
+            shown = longer if longer.cell_length <= room else shown
+        return shown
 
     def _tab_note(self, shown: PackageInput) -> Content:
         stops = sum(d.stops for d in shown.differences)
@@ -205,7 +224,7 @@ class PackageScreen(Modal[PackageAnswer]):
         elif not shown.differences:
             yield Content.assemble(("● ", "$good"), "fresh: everything it rests on is as it was")
         for difference in shown.differences:
-            yield from difference_rows(difference)
+            yield from rows_of(difference)
         if shown.waiting:
             yield Content("")
             yield Content.styled("To settle first (s): until then both values are carried, as open", "$label bold")
@@ -273,18 +292,26 @@ class PackageScreen(Modal[PackageAnswer]):
 
     def action_recompile(self) -> None:
         """Compile a stored package again."""
-        if self.stored:
+        if self._decides():
             self.dismiss(PackageAnswer("recompile", self._choice))
 
     def action_reject(self) -> None:
         """Reject a stored package."""
-        if self.stored:
+        if self._decides():
             self.dismiss(PackageAnswer("reject", self._choice))
+
+    def _decides(self) -> bool:
+        """Whether this is a package that waits for a decision, and a person may make it here."""
+        if self.stored and self._first.can_act:
+            self._say(self._first.can_act)
+        return self.stored and self._first.enter == "launch" and not self._first.can_act
 
     def action_go(self) -> None:
         """On to the launch."""
         if self._first.can_act:
             self._say(self._first.can_act)
+        elif self.stored and not self._first.enter:
+            self._say("There is nothing more to do with this package; H makes another.")
         elif self.packing:
             self._say("The package is still being packed.")
         elif self.shown is not None and self.shown.draft.blocked:
@@ -330,20 +357,3 @@ def prompt_text(draft: Draft) -> Content:
     if not left:
         return text
     return Content.assemble(text, "\n", (f"… {paint.plural(left, 'line')} left off here; they are sent", paint.QUIET))
-
-
-def difference_rows(difference: Difference) -> Iterator[Content]:
-    """One difference: what, then what it was and what it is."""
-    symbol, style = ("! ", "$life-challenged") if difference.stops else ("· ", paint.QUIET)
-    yield Content.assemble(
-        (symbol, style),
-        (difference.code.replace("_", " "), style),
-        "  ",
-        paint.line(difference.subject, "bold", 160),
-        ("" if difference.stops else "  (does not stop)", paint.QUIET),
-    )
-    if difference.was is not None or difference.now is not None:
-        yield Content.assemble(
-            ("    - ", "$diff-removed"), paint.line(difference.was or "nothing", "$diff-removed", 120)
-        )
-        yield Content.assemble(("    + ", "$diff-added"), paint.line(difference.now or "nothing", "$diff-added", 120))

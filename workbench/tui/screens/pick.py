@@ -63,7 +63,7 @@ class Pick(Modal[str]):
 
     def keys(self) -> list[BarKey]:
         """Enter takes it."""
-        return [BarKey("enter", "take it", "take")]
+        return [BarKey("enter", "choose", "take")]
 
     def action_take(self) -> None:
         """Take the one under the cursor."""

@@ -34,6 +34,10 @@ class SettleAnswer:
     value: str | None = None
     """Another value to confirm instead."""
     why: str = ""
+    task: str | None = None
+    """The task for which alone it shall hold."""
+    same_as: str = ""
+    """Another key that this one is the same as; settled again after joining them."""
     message: str = ""
     """A message to go to instead of deciding."""
 
@@ -71,6 +75,8 @@ class SettleScreen(Modal[SettleAnswer]):
             BarKey("enter", "confirm", "confirm"),
             BarKey("e", "edit", "edit"),
             BarKey("x", "reject", "reject"),
+            BarKey("b", "keep both", "both", self._it.task is not None, 2),
+            BarKey("=", "same key", "same", spare=3),
             BarKey("m", "its message", "message", bool(self._message())),
         ]
 
@@ -121,6 +127,12 @@ class SettleScreen(Modal[SettleAnswer]):
         if not self._it.depends:
             yield Content.styled("nothing that is open", paint.QUIET)
 
+        if self._it.look_alikes:
+            names = ", ".join(self._it.look_alikes)
+            yield Content.assemble(
+                ("looks like ", "$warn"), paint.line(names, limit=200), (": = joins them", paint.QUIET)
+            )
+
     def _message(self) -> str:
         fact = self._it.proposal.fact
         return next((s.ref for s in reversed(fact.sources) if s.type == "session" and s.ref), "")
@@ -128,6 +140,25 @@ class SettleScreen(Modal[SettleAnswer]):
     def action_confirm(self) -> None:
         """The new value holds."""
         self.dismiss(SettleAnswer(self._it.proposal.fact.id, True))
+
+    def action_both(self) -> None:
+        """It holds for this task alone."""
+        if self._it.task is None:
+            self.notify("There is no second value, or no task that it could hold for alone.", markup=False)
+        else:
+            self.dismiss(SettleAnswer(self._it.proposal.fact.id, True, task=self._it.task))
+
+    def action_same(self) -> None:
+        """It is another key's value; say whose."""
+        fact = self._it.proposal.fact
+
+        def done(key: str | None) -> None:
+            if key:
+                self.dismiss(SettleAnswer(fact.id, False, same_as=key))
+
+        about = Content.assemble(paint.line(self._it.proposal.key, "bold"), " leads to this key from now on:")
+        near = self._it.look_alikes[0] if self._it.look_alikes else ""
+        self.app.push_screen(AskText("same key as another", about, value=near, hint="the other key"), done)
 
     def action_message(self) -> None:
         """Look at the message it was said in."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from workbench.domain.message import Message
+from workbench.services.view import MessageView
 from workbench.tui import paint
 from workbench.tui.desk import Cut, CutAct
 from workbench.tui.screens.modal import Modal
@@ -23,6 +22,14 @@ ACTS: tuple[tuple[CutAct, str, str], ...] = (
     ("externalise", "x", "the content goes to a file; a line says how to read it"),
 )
 FINDINGS_SHOWN = 14
+LISTED = 5
+"""Messages that are listed, the largest first."""
+GROUPS = (
+    ("always", "×", "$bad", "A guard stops this: it cannot be cut"),
+    ("unless_yes", "!", "$warn", "A guard stops this unless you type yes"),
+    ("warns", "·", "$label", "A warning, which stops nothing: these conclusions are not saved"),
+)
+"""How strong what stands against a cut is, with a sign, a style and words."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +54,12 @@ class TrimScreen(Modal[TrimAnswer]):
         ("enter", "go", "do it"),
     ]
 
-    def __init__(self, plans: Mapping[CutAct, Cut], messages: Mapping[str, Message]) -> None:
+    def __init__(self, plans: Mapping[CutAct, Cut], rows: Sequence[MessageView]) -> None:
         super().__init__()
-        self._plans, self._messages = plans, messages
+        self._plans = plans
+        self._messages = {row.message.id: row.message for row in rows}
+        going = {*next(iter(plans.values())).ids}
+        self._going = sorted((row for row in rows if row.message.ref in going), key=lambda row: -row.tokens)
         self._act: CutAct = "drop"
 
     @property
@@ -57,9 +67,15 @@ class TrimScreen(Modal[TrimAnswer]):
         """The plan of the act chosen."""
         return self._plans[self._act]
 
+    @property
+    def able(self) -> bool:
+        """Whether nothing that nobody can overrule stands against it."""
+        return not self.plan.blocked
+
     def content(self) -> ComposeResult:
-        """Figures, acts, findings, and the lines to type into."""
+        """Figures, what goes, acts, findings, and the lines to type into."""
         yield Static(Content(""), id="figures", markup=False)
+        yield Static(Content(""), id="going", markup=False, classes="gap")
         yield Static(Content(""), id="acts", markup=False, classes="gap")
         yield Input(placeholder="a sentence of your own, or leave empty for a digest", compact=True, id="sentence")
         with TaskScroll(id="findings", classes="gap"):
@@ -74,15 +90,14 @@ class TrimScreen(Modal[TrimAnswer]):
     def keys(self) -> list[BarKey]:
         """Which act; enter does it."""
         return [
-            BarKey("d", "drop", "choose('drop')"),
-            BarKey("m", "summarise", "choose('summarise')"),
-            BarKey("x", "externalise", "choose('externalise')"),
-            BarKey("enter", "cut", "go", not self.plan.blocked),
+            BarKey("d m x", "choose how", "step(1)"),
+            BarKey("enter", f"cut: {self._act} {paint.plural(len(self.plan.ids), 'message')}", "go", self.able),
         ]
 
     def _write(self) -> None:
         plan = self.plan
         self.query_one("#figures", Static).update(paint.stack(self._figures(plan)))
+        self.query_one("#going", Static).update(paint.stack(self._going_rows()))
         self.query_one("#acts", Static).update(paint.stack(self._act_rows()))
         self.query_one("#sentence").display = self._act == "summarise"
         self.query_one("#finding-text", Static).update(paint.stack(self._findings(plan)))
@@ -99,9 +114,49 @@ class TrimScreen(Modal[TrimAnswer]):
             paint.count(plan.before),
             (" → ", paint.QUIET),
             (paint.count(plan.after), "bold $good"),
-            f" tokens  (-{paint.count(saved)}{share})",
+            f" tokens of this history  (-{paint.count(saved)}{share})",
         )
-        yield Content.assemble(("in ", paint.QUIET), paint.line(plan.in_what, paint.QUIET))
+        yield self._package(plan)
+        yield Content.assemble(("counted in ", paint.QUIET), paint.line(plan.in_what, paint.QUIET))
+
+    def _package(self, plan: Cut) -> Content:
+        """The other figure: a package carries little of a history, so it may not change at all."""
+        if plan.package is None:
+            return Content.styled("next package: none can be made as things are", paint.QUIET)
+        to, before, after = plan.package
+        lead = Content.assemble("next package for ", paint.line(to, "bold", 30), ": ")
+        if before == after:
+            return Content.assemble(
+                lead, "unchanged at ", (paint.count(before), "bold"), (": it would not carry them", paint.QUIET)
+            )
+        style = "bold $good" if after < before else "bold $warn"
+        return Content.assemble(lead, paint.count(before), (" → ", paint.QUIET), (paint.count(after), style), " tokens")
+
+    def _going_rows(self) -> Iterator[Content]:
+        """What goes: kinds with their numbers, then the largest messages."""
+        kinds: dict[str, list[int]] = {}
+        for row in self._going:
+            kinds.setdefault(f"{paint.speaker(row.message)[0]} {paint.kind(row.message)}", []).append(row.tokens)
+        order = sorted(kinds.items(), key=lambda item: -sum(item[1]))
+        yield Content.assemble(
+            ("goes  ", "$label bold"),
+            Content(" · ").join(
+                Content.assemble(f"{len(tokens)} {name} ", (paint.short(sum(tokens)), paint.QUIET))
+                for name, tokens in order
+            ),
+        )
+        for row in self._going[:LISTED]:
+            who, style = paint.speaker(row.message)
+            yield Content.assemble(
+                paint.word(paint.count(row.tokens), 8, right=True),
+                "  ",
+                paint.word(who, 6, style),
+                paint.line(paint.gist(row.message), limit=70),
+            )
+        left = self._going[LISTED:]
+        if left:
+            tokens = paint.count(sum(row.tokens for row in left))
+            yield Content.styled(f"          and {len(left)} more, {tokens} tokens", paint.QUIET)
 
     def _act_rows(self) -> Iterator[Content]:
         for act, key, what in ACTS:
@@ -117,24 +172,19 @@ class TrimScreen(Modal[TrimAnswer]):
             )
 
     def _findings(self, plan: Cut) -> Iterator[Content]:
-        stops = Counter(f.stops for f in plan.findings)
-        if stops["always"]:
-            yield Content.styled("This cannot be cut:", "$bad bold")
-        elif stops["unless_yes"]:
-            yield Content.styled("Kept unless you type yes:", "$warn bold")
-        else:
-            yield Content.styled("Before it goes:", "$label bold")
-        order = {"always": 0, "unless_yes": 1, "warns": 2}
-        shown = sorted(plan.findings, key=lambda f: order[f.stops])
-        for finding in shown[:FINDINGS_SHOWN]:
-            symbol, style = {"always": ("×", "$bad"), "unless_yes": ("!", "$warn"), "warns": ("·", paint.QUIET)}[
-                finding.stops
-            ]
-            message = self._messages.get(finding.message)
-            words = paint.line(paint.gist(message), limit=56) if message else paint.line(finding.message)
-            yield Content.assemble((f"{symbol} ", style), paint.line(finding.text, style), ("  ", ""), words)
-        if len(shown) > FINDINGS_SHOWN:
-            yield Content.styled(f"… and {len(shown) - FINDINGS_SHOWN} more", paint.QUIET)
+        room = FINDINGS_SHOWN
+        for stops, symbol, style, title in GROUPS:
+            found = [finding for finding in plan.findings if finding.stops == stops]
+            if not found:
+                continue
+            yield Content.styled(f"{title}: {paint.plural(len(found), 'message')}", f"{style} bold")
+            for finding in found[: max(0, room)]:
+                message = self._messages.get(finding.message)
+                words = paint.line(paint.gist(message), limit=56) if message else paint.line(finding.message)
+                yield Content.assemble((f"{symbol} ", style), paint.line(finding.text, style), ("  ", ""), words)
+            if len(found) > max(0, room):
+                yield Content.styled(f"… and {len(found) - max(0, room)} more", paint.QUIET)
+            room -= len(found)
 
     def action_choose(self, act: CutAct) -> None:
         """Another of the three."""

@@ -11,20 +11,27 @@ from textual.widget import Widget
 from workbench.domain.fact import value_text
 from workbench.services.view import FactView, View
 from workbench.tui import paint
+from workbench.tui.questions import open_questions
 from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.pane import FilteredPane
 
 EMPTY = Content.assemble(
     ("No facts yet.\n", "$label"),
+    ("+", "bold"),
+    (" records what holds; so does ", "$quiet"),
     ("workbench fact propose KEY VALUE", "bold"),
-    (" records what holds; agents propose theirs the same way, and you settle them here with s.", "$quiet"),
+    (". Agents propose theirs that way, and you settle them here with s.", "$quiet"),
 )
 NOT_FOUND = Content.styled("No fact holds these words. esc clears the filter.", "$quiet")
 TRUST_WIDTH = 9
+WITH_TRUST = 46
+"""Cells from which trust has a column; narrower, it is in the fact itself (enter)."""
+VALUE_LINES = 4
+"""Lines that a value may take which does not fit beside its key."""
 
 
 class FactList(LineList[FactView]):
-    """One line a fact, two where a decision is due."""
+    """One line a fact; more where a decision is due, or where a value does not fit beside its key."""
 
     key_width = 18
 
@@ -33,31 +40,40 @@ class FactList(LineList[FactView]):
         return row.fact.id
 
     def row_height(self, row: FactView) -> int:
-        """A second line says what stands against it."""
-        return 2 if row.against and row.lifecycle != "challenged" else 1
+        """As many lines as it has."""
+        return len(self.row_lines(row, max(0, self.scrollable_content_region.width - 1)))
 
     def row_lines(self, row: FactView, width: int) -> Sequence[Content]:
-        """Lifecycle, key, value, trust."""
+        """Lifecycle, key, value, trust; under them what did not fit, and what stands against it."""
         symbol, style = paint.LIFECYCLE[row.lifecycle]
         trust, trust_style = paint.TRUST[row.fact.trust]
-        key_width = max(6, min(self.key_width, (width - TRUST_WIDTH) // 2))
-        room = width - key_width - 3 - (TRUST_WIDTH + 1 if width >= 34 else 0)
-        value_style = "$quiet" if row.lifecycle in ("superseded", "rejected", "retracted") or row.shadowed else "bold"
-        note = " shadowed" if row.shadowed else " review due" if row.past_review else ""
-        value = paint.line(value_text(row.fact.value), value_style, 200)
-        if room > len(note) + 6:
-            value = Content.assemble(value.truncate(room - len(note), ellipsis=True), (note, paint.QUIET))
-        first: list[Content | str | tuple[str, str]] = [
+        tail = TRUST_WIDTH + 1 if width >= WITH_TRUST else 0
+        key_width = max(6, min(self.key_width, (width - tail) // 2))
+        room = max(4, width - key_width - 3 - tail)
+        value = self._value(row)
+        head: list[Content | str | tuple[str, str]] = [
             (f"{symbol} ", style),
             paint.word(row.key, key_width, style if row.against else ""),
             " ",
-            paint.fit(value, room),
         ]
-        if width >= 34:
+        beside = value.wrap(room) if value.cell_length > room else [value]
+        first: list[Content | str | tuple[str, str]] = [*head, paint.fit(beside[0], room)]
+        if tail:
             first += [" ", paint.word(trust, TRUST_WIDTH, trust_style)]
-        if self.row_height(row) == 1:
-            return (paint.join(first),)
-        return (paint.join(first), self._against(row, width))
+        indent = Content(" " * (key_width + 3))
+        below = [indent + line.rstrip() for line in beside[1:VALUE_LINES]]
+        if len(beside) > VALUE_LINES:
+            below[-1] = below[-1].truncate(width - 1) + Content("…")
+        if row.against and row.lifecycle != "challenged":
+            below.append(self._against(row, width))
+        return (paint.join(first), *below)
+
+    def _value(self, row: FactView) -> Content:
+        quiet = row.lifecycle in ("superseded", "rejected", "retracted") or row.shadowed
+        note = " shadowed" if row.shadowed else " review due" if row.past_review else ""
+        return Content.assemble(
+            paint.line(value_text(row.fact.value), "$quiet" if quiet else "bold", 200), (note, "$warn")
+        )
 
     def _against(self, row: FactView, width: int) -> Content:
         words = {"proposed": "would replace", "contested": "stands against"}
@@ -67,7 +83,7 @@ class FactList(LineList[FactView]):
         return Content.assemble(
             (f"  {words.get(row.lifecycle, row.lifecycle)} ", style),
             paint.line(values, limit=max(8, width - 30)),
-            (f" {paint.TRUST[trust][0]}", paint.TRUST[trust][1]),
+            (f" ({paint.TRUST[trust][0]})", paint.TRUST[trust][1]),
         )
 
 
@@ -103,7 +119,7 @@ class FactsPane(FilteredPane):
         self.list.empty = NOT_FOUND if words and view.facts else EMPTY
         self.list.key_width = max((min(28, paint.width_of(f.key)) for f in rows), default=12)
         self.list.show_rows(rows)
-        due = sum(f.lifecycle in ("proposed", "challenged", "contested") for f in view.facts)
+        due = len(open_questions(view.facts))
         number = paint.plural(len(view.facts), "fact") if view.facts else ""
         asks = (f" · {due} to settle", "$life-proposed") if due else ("", "")
         self.border_title = self.head(Content.assemble((number, paint.QUIET), asks))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -16,6 +16,8 @@ from workbench.tui.keys import bindings
 from workbench.tui.widgets.line_list import LineList
 
 SEQ, WHO, KIND, TOKENS = 5, 5, 7, 6
+WITH_SEQ, WITH_KIND = 48, 54
+"""Cells from which the number and the kind have their columns."""
 
 
 class HistoryList(LineList[MessageView]):
@@ -39,10 +41,25 @@ class HistoryList(LineList[MessageView]):
         self._marks: frozenset[str] = frozenset()
         self._shown: frozenset[str] = frozenset()
         self._anchor: str | None = None
+        self.heads: Mapping[str, Content] = {}
+        """Headings by the message that they stand above: where another session begins."""
 
     def row_id(self, row: MessageView) -> str:
         """The message's id, with its session."""
         return row.message.ref
+
+    @property
+    def uniform(self) -> bool:
+        """Only headings take lines of their own."""
+        return not self.heads
+
+    def row_lead(self, row: MessageView) -> int:
+        """A heading, where a session begins."""
+        return int(row.message.ref in self.heads)
+
+    def row_height(self, row: MessageView) -> int:
+        """The message, and the heading above it."""
+        return 1 + self.row_lead(row)
 
     @property
     def marks(self) -> frozenset[str]:
@@ -59,10 +76,10 @@ class HistoryList(LineList[MessageView]):
             text_style = "$quiet"
         marked = row.message.ref in self._shown
         parts: list[Content | str | tuple[str, str]] = [("■ ", "$warn") if marked else "  "]
-        if width >= 60:
+        if width >= WITH_SEQ:
             parts += [paint.word(str(message.seq), SEQ, paint.QUIET, right=True), " "]
         parts += [paint.word(who, WHO, who_style), " "]
-        if width >= 52:
+        if width >= WITH_KIND:
             parts += [paint.word(paint.kind(message), KIND, paint.QUIET), " "]
         parts += [paint.word(paint.short(row.tokens), TOKENS, paint.QUIET, right=True), " "]
         parts += [paint.MEMORY[fate.memory], paint.DISPOSITION[fate.disposition]]
@@ -71,7 +88,8 @@ class HistoryList(LineList[MessageView]):
         if how:
             parts.append((f"{how}  ", how_style))
         parts.append(paint.line(paint.gist(message), text_style, max(8, width)))
-        return (paint.join(parts),)
+        head = self.heads.get(message.ref)
+        return (paint.join(parts),) if head is None else (head, paint.join(parts))
 
     def row_style(self, row: MessageView) -> str:
         """Marked rows have their own background."""

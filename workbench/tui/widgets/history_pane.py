@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -9,17 +11,20 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from workbench.services.view import HistoryView, MessageView, View
+from workbench.services.view import HistoryView, MessageView, SessionView, View
 from workbench.tui import paint
-from workbench.tui.widgets.history_list import KIND, SEQ, TOKENS, WHO, HistoryList
+from workbench.tui.widgets.history_list import KIND, SEQ, TOKENS, WHO, WITH_KIND, WITH_SEQ, HistoryList
 from workbench.tui.widgets.message_pane import MessagePane
 from workbench.tui.widgets.pane import FilteredPane, FilterLine
+from workbench.tui.widgets.task_pane import session_standing
 
 EMPTY = Content.assemble(
     ("No session is attached to this task yet.\n", "$label"),
     ("workbench session attach @ latest", "bold"),
     (" takes the newest one; its messages then appear here as the agent works.", "$quiet"),
 )
+AGE_EVERY = 60.0
+"""Seconds after which ages are written anew."""
 NOT_FOUND = Content.styled("No message holds these words. esc clears the filter.", "$quiet")
 
 
@@ -28,6 +33,10 @@ class HistoryPane(FilteredPane):
 
     NUMBER = "2"
     NAME = "history"
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._filtered = False
 
     def compose(self) -> ComposeResult:
         """List, figure, filter line, message."""
@@ -39,8 +48,14 @@ class HistoryPane(FilteredPane):
         yield MessagePane()
 
     def on_mount(self) -> None:
-        """Nothing is marked yet."""
+        """Nothing is marked yet; how long ago a session ended grows by itself."""
         self.query_one("#figure").display = False
+        self.set_interval(AGE_EVERY, self._age)
+
+    def _age(self) -> None:
+        if self.view is not None and self.list.heads:
+            self.list.heads = self._heads(self.view, self.list.rows)
+            self.list.repaint()
 
     @property
     def frame(self) -> Widget:
@@ -63,19 +78,43 @@ class HistoryPane(FilteredPane):
         return self.query_one(MessagePane)
 
     def part(self, view: View) -> object:
-        """The history."""
-        return view.history
+        """The history, and how its sessions stand."""
+        return view.history, view.sessions
 
     def show(self, view: View) -> None:
         """Show the rows that hold the words."""
         history, words = view.history, self.words
         rows = history.messages if not words else tuple(m for m in history.messages if holds(m, words))
         self.list.empty = NOT_FOUND if words and history.messages else EMPTY
-        self.list.show_rows(rows)
+        self.list.heads = self._heads(view, rows)
+        # A hit stays under the cursor when the filter goes: the last hit is not the end of the history.
+        self.list.show_rows(rows, follow=not words and not self._filtered)
+        self._filtered = bool(words)
         self.list.keep_known()
         self.frame.border_title = self.head(self._detail(history, len(rows)))
         self._figure(history)
         self.message.show(self.list.current)
+
+    def _heads(self, view: View, rows: Sequence[MessageView]) -> dict[str, Content]:
+        """A heading where each session begins, where there are several: numbers begin anew with each."""
+        begins: dict[str, list[MessageView]] = {}
+        for row in rows:
+            begins.setdefault(row.message.session, []).append(row)
+        known = {f"{s.agent}:{s.id}": s for s in view.sessions}
+        several = len({row.message.session for row in view.history.messages}) > 1
+        return {own[0].message.ref: self._head(name, own, known.get(name)) for name, own in begins.items() if several}
+
+    def _head(self, name: str, rows: Sequence[MessageView], session: SessionView | None) -> Content:
+        agent, _, id_ = name.partition(":")
+        first, last = (paint.clock(row.message.at, self.now) for row in (rows[0], rows[-1]))
+        when = f"{first}–{last}" if first != last else first
+        title = session.title if session is not None and session.title else id_[:8]
+        parts = [(agent, "$label bold"), (title, paint.LABEL), (when, paint.QUIET)]
+        if session is not None:
+            parts.append(session_standing(session, self.now))
+        return Content.assemble(
+            ("── ", "$rule"), paint.fit_parts([part for part in parts if part[0]]), (" ──", "$rule")
+        )
 
     def _detail(self, history: HistoryView, shown: int) -> Content:
         total = len(history.messages)
@@ -90,10 +129,10 @@ class HistoryPane(FilteredPane):
         """The heads stand above their columns."""
         width = self.list.scrollable_content_region.width - 1
         parts: list[Content | str | tuple[str, str]] = ["   "]
-        if width >= 60:
+        if width >= WITH_SEQ:
             parts += [paint.word("#", SEQ, right=True), " "]
         parts += [paint.word("who", WHO), " "]
-        if width >= 52:
+        if width >= WITH_KIND:
             parts += [paint.word("kind", KIND), " "]
         parts += [paint.word("tokens", TOKENS, right=True), " ", "mem  ", "what"]
         self.query_one("#history-head", Static).update(paint.fit(paint.join(parts), max(0, width)))
@@ -133,13 +172,14 @@ def holds(row: MessageView, words: str) -> bool:
 
 
 def figure_line(history: HistoryView, marks: frozenset[str]) -> Content:
-    """What marking saves so far, and in what."""
+    """What marking saves so far, and in what: most of a history is carried by no package anyway."""
     saved = sum(r.tokens for r in history.messages if r.message.ref in marks and r.fate.disposition == "kept")
     after = history.tokens_kept - saved
     return Content.assemble(
         (f" {paint.plural(len(marks), 'message')} marked ", "bold"),
         (paint.count(history.tokens_kept), ""),
         (" → ", paint.QUIET),
-        (f"{paint.count(after)} tokens ", "bold $good"),
-        ("in the next package; the running agent's context does not change", paint.QUIET),
+        (f"{paint.count(after)} tokens", "bold $good"),
+        (" of this history", ""),
+        ("; t shows what it changes in the next package", paint.QUIET),
     )

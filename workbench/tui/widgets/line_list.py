@@ -73,6 +73,15 @@ class LineList(ScrollView, Generic[R], can_focus=True):
         """How many lines a row takes."""
         return 1
 
+    def row_lead(self, row: R) -> int:
+        """How many of its lines stand above a row and are no part of it: a heading."""
+        return 0
+
+    @property
+    def uniform(self) -> bool:
+        """Whether every row takes one line, so that nothing need be added up."""
+        return type(self).row_height is LineList.row_height
+
     def row_style(self, row: R) -> str:
         """A background for the row where the cursor is elsewhere; empty for none."""
         return ""
@@ -90,15 +99,12 @@ class LineList(ScrollView, Generic[R], can_focus=True):
         row = self.current
         return None if row is None else self.row_id(row)
 
-    def show_rows(self, rows: Sequence[R]) -> None:
-        """Show other rows; the cursor stays on its row, or follows the end."""
-        stood, followed = self.current_id, self.FOLLOW and self.cursor >= len(self.rows) - 1
+    def show_rows(self, rows: Sequence[R], *, follow: bool = True) -> None:
+        """Show other rows; the cursor stays on its row, or with ``follow`` goes on with the end it stood on."""
+        stood, followed = self.current_id, follow and self.FOLLOW and self.cursor >= len(self.rows) - 1
         top = self._top_of(self.cursor) - self.scroll_offset.y if self.rows else 0
         self.rows = rows
-        uniform = all(self.row_height(row) == 1 for row in rows[:1]) and type(self).row_height is LineList.row_height
-        self._tops = None if uniform else list(accumulate((self.row_height(r) for r in rows), initial=0))
-        self._total = len(rows) if self._tops is None else self._tops[-1]
-        self._fit()
+        self._measure()
         at = len(rows) - 1 if followed else self._find(stood)
         self.set_reactive(LineList.cursor, max(0, min(at, len(rows) - 1)))
         self.repaint()
@@ -108,6 +114,12 @@ class LineList(ScrollView, Generic[R], can_focus=True):
             self.scroll_to(y=max(0, self._top_of(self.cursor) - top), animate=False, force=True, immediate=True)
         if self.current_id != stood:
             self.post_message(self.Moved(self))
+
+    def _measure(self) -> None:
+        rows = self.rows
+        self._tops = None if self.uniform else list(accumulate((self.row_height(r) for r in rows), initial=0))
+        self._total = len(rows) if self._tops is None else self._tops[-1]
+        self._fit()
 
     def go_to(self, row_id: str) -> bool:
         """Put the cursor on a row; whether there is one with this id."""
@@ -163,7 +175,7 @@ class LineList(ScrollView, Generic[R], can_focus=True):
 
     def on_resize(self) -> None:
         """The width decides what fits into a line."""
-        self._fit()
+        self._measure()
         self.repaint()
         self._reveal()
 
@@ -183,7 +195,7 @@ class LineList(ScrollView, Generic[R], can_focus=True):
         if where is None:
             return Strip.blank(width, self.visual_style.rich_style)
         index, part = where
-        here = index == self.cursor
+        here = index == self.cursor and part >= self.row_lead(self.rows[index])
         key = (index, part, width, here, self.has_focus)
         strip = self._strips.get(key)
         if strip is None:
@@ -197,6 +209,8 @@ class LineList(ScrollView, Generic[R], can_focus=True):
         gutter = "▌" if here and self.has_focus else ("▏" if here else " ")
         content = paint.fit(Content.assemble((gutter, "$focus"), body), width)
         background = ("$cursor" if self.has_focus else "$cursor-quiet") if here else self.row_style(row)
+        if part < self.row_lead(row):
+            background = ""
         base = self.visual_style
         if background:
             base = base + Style.parse(f"on {background}")

@@ -69,7 +69,7 @@ class ManifestList(LineList[PackageRow]):
             tail += " " + "score".rjust(SCORE)
         if width >= 110:
             tail += "  " + "why".ljust(WHY)
-        left = "     " + ("type".ljust(TYPE) if width >= 50 else "") + " "
+        left = "    " + ("type".ljust(TYPE) if width >= 50 else "") + " "
         return Content.styled(left + "what".ljust(max(4, width - len(left) - len(tail))) + tail, paint.QUIET)
 
     def detail(self) -> Content:
@@ -83,8 +83,8 @@ class ManifestList(LineList[PackageRow]):
         return paint.fit_parts(
             (
                 (row.tier, paint.LABEL),
+                *(((left_out + why, "$warn"),) if why else ()),
                 (f"score {row.score}", paint.LABEL),
                 *(((parts, paint.QUIET),) if parts else ()),
-                *(((left_out + why, "$warn"),) if why else ()),
             )
         )

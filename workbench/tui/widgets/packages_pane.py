@@ -11,6 +11,8 @@ from textual.widget import Widget
 from workbench.domain.package import OPEN_PACKAGE
 from workbench.services.view import PackageView, View
 from workbench.tui import paint
+from workbench.tui.agents_read import agents_read
+from workbench.tui.differences import in_words
 from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.pane import Pane
 
@@ -57,21 +59,30 @@ class PackageList(LineList[PackageView]):
     def _why(self, row: PackageView) -> Content:
         stops = [d for d in row.differences if d.stops]
         if stops:
-            more = f" and {len(stops) - 1} more" if len(stops) > 1 else ""
+            more = f"+{len(stops) - 1} " if len(stops) > 1 else ""
             words = stops[0].code.replace("_", " ")
-            return Content.assemble((f"{words}: ", "$life-challenged"), paint.line(stops[0].subject), (more, "$quiet"))
+            subject = paint.line(in_words(stops[0].subject))
+            return Content.assemble((more, "$warn"), (f"{words}: ", "$life-challenged"), subject)
         last = row.events[-1] if row.events else None
         if last is not None and last.why:
             return paint.line(last.why, paint.QUIET)
         words = {
             "pending": "fresh; enter looks, then launches",
             "confirmed": "confirmed, not started yet",
-            "transferring": "the old executor is leaving",
-            "launched": "waiting for the receiver's session",
+            "transferring": "the task is going over",
+            "launched": self._launched(row),
             "received": "proved from the receiver's session",
             "failed": "the launch failed",
         }.get(row.status, "")
         return Content.styled(words, paint.QUIET)
+
+    def _launched(self, row: PackageView) -> str:
+        """Whose turn it is, and whether it will be seen."""
+        way = next((event.launch for event in reversed(row.events) if event.launch), None)
+        seen = "" if row.envelope.identity.to in agents_read() else "; its arrival is not observed"
+        if way in ("print", "copy"):
+            return f"waiting for you to start it: enter{seen}"
+        return "started; its session is not seen yet" if not seen else f"started{seen}"
 
 
 class PackagesPane(Pane):

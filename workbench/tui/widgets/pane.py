@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -14,6 +14,9 @@ from textual.widgets import Input
 
 from workbench.services.view import View
 
+if TYPE_CHECKING:
+    from workbench.tui.app import WorkbenchApp
+
 
 class Pane(Vertical):
     """A frame that shows its own part of the view, and repaints only when that part changed."""
@@ -22,7 +25,11 @@ class Pane(Vertical):
     NAME: ClassVar[str] = ""
 
     view: reactive[View | None] = reactive(None, always_update=True)
-    now: datetime
+
+    @property
+    def now(self) -> datetime:
+        """The moment, by the app's clock."""
+        return cast("WorkbenchApp", self.app).clock()
 
     def head(self, detail: Content | str = "") -> Content:
         """The frame's title."""

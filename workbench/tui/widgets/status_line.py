@@ -11,7 +11,17 @@ from textual.widgets import Static
 from workbench.services.view import Need, View
 from workbench.tui import paint
 
-SYMBOLS = {"challenged": "!", "contested": "≠", "stale": "!", "damaged": "!", "outdated": "!", "full": "!"}
+SYMBOLS = {
+    "challenged": "!",
+    "contested": "≠",
+    "stale": "!",
+    "damaged": "!",
+    "outdated": "!",
+    "full": "!",
+    "limit": "!",
+    "ended": "!",
+    "to_start": "◔",
+}
 
 
 class StatusLine(Static):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -14,13 +15,17 @@ from textual.widgets import Static
 
 from workbench.domain.fact import value_text
 from workbench.domain.task import Attempt
-from workbench.services.view import SessionView, TaskView, View
+from workbench.services.view import AcceptanceView, SessionView, TaskView, View
 from workbench.tui import paint
 from workbench.tui.keys import bindings
 from workbench.tui.widgets.pane import Pane
 
 EXCERPT_LINES = 6
 DONE_SHOWN = 12
+AGE_EVERY = 60.0
+"""Seconds after which ages are written anew."""
+ODD_SHOWN = 4
+_SHOWN_ELSEWHERE = ("interrupted", "variable_missing")
 
 
 class TaskScroll(VerticalScroll, can_focus=True):
@@ -56,6 +61,10 @@ class TaskPane(Pane):
         with TaskScroll():
             yield Static(Content(""), markup=False)
 
+    def on_mount(self) -> None:
+        """Ages grow by themselves."""
+        self.set_interval(AGE_EVERY, lambda: self.show(self.view) if self.view is not None else None)
+
     @property
     def home(self) -> Widget:
         """The scrolled text."""
@@ -86,7 +95,11 @@ class TaskPane(Pane):
         if view.tasks:
             rows.append(Content.assemble("w", " picks one of ", paint.plural(len(view.tasks), "task"), "."))
         else:
-            rows.append(Content.styled("workbench task new TITLE makes the first one,", paint.QUIET))
+            rows.append(
+                Content.assemble(
+                    ("+", "bold"), (" makes the first one; so does workbench task new TITLE,", paint.QUIET)
+                )
+            )
             rows.append(Content.styled("and it shows here by itself.", paint.QUIET))
         return paint.stack(rows)
 
@@ -114,7 +127,10 @@ class TaskPane(Pane):
     def _people(self, card: TaskView, view: View) -> Iterator[Content]:
         def rows() -> Iterator[Content]:
             if card.running is not None:
-                yield self._attempt(card.running, card.task.plan_revision)
+                ended = (
+                    Content.assemble("  ", paint.line(card.program_ended, "$warn", 80)) if card.program_ended else ""
+                )
+                yield Content.assemble(self._attempt(card.running, card.task.plan_revision), ended)
             else:
                 yield Content.styled("nobody runs it", paint.QUIET)
             for session in view.sessions:
@@ -125,10 +141,12 @@ class TaskPane(Pane):
     def _session(self, session: SessionView) -> Content:
         marks = {"live": ("●", "$good"), "idle": ("○", "$quiet"), "absent": ("×", "$warn")}
         symbol, style = marks.get(session.status, ("?", "$quiet"))
+        standing, standing_style = session_standing(session, self.now)
         parts: list[Content | str | tuple[str, str]] = [
             (f"{symbol} ", style),
             paint.line(session.agent, limit=20),
-            (f" {session.status}", paint.QUIET),
+            " ",
+            paint.line(standing, standing_style, 40),
         ]
         if session.full is not None:
             parts.append((f" · {session.full:.0%} full", "$warn" if session.full >= 0.8 else paint.QUIET))
@@ -143,8 +161,9 @@ class TaskPane(Pane):
                 box, style = paint.VERDICT.get(item.verdict, ("[ ]", paint.QUIET))
                 optional = ("", "") if item.required else (" (optional)", paint.QUIET)
                 yield Content.assemble((f"{box} ", style), paint.line(item.text), optional)
-                shown = paint.line(item.evidence, paint.QUIET) if item.evidence else Content("")
-                yield Content.assemble((f"    {item.verdict} ", style), shown)
+                shown = shown_by(item)
+                dot = (" · ", paint.QUIET) if shown else ("", "")
+                yield Content.assemble((f"    {item.verdict}", style), dot, paint.line(shown, paint.QUIET))
 
         yield from self._section("acceptance", rows())
 
@@ -186,7 +205,14 @@ class TaskPane(Pane):
                 yield Content.styled(f"… and {len(state.done) - DONE_SHOWN} before", paint.QUIET)
 
         yield from self._section("to do", pending())
+        yield from self._section("to put right", self._findings(card))
         yield from self._section("done", done())
+
+    def _findings(self, card: TaskView) -> Iterator[Content]:
+        """What is odd about the state and not shown by the items themselves."""
+        for found in [found for found in card.findings if found.code not in _SHOWN_ELSEWHERE][:ODD_SHOWN]:
+            yield Content.assemble(("! ", "$warn"), paint.line(found.text))
+            yield Content.assemble("  ", paint.line(found.offer, paint.QUIET))
 
     def _variables(self, card: TaskView) -> Iterator[Content]:
         values = card.task.state.variables
@@ -217,3 +243,23 @@ class TaskPane(Pane):
             (span, paint.QUIET),
             (" outdated: the plan changed", "$warn") if outdated else ("", ""),
         )
+
+
+def session_standing(session: SessionView, now: datetime) -> tuple[str, str]:
+    """Whether a session is live, or for how long it has not been; with its style."""
+    since = paint.ago(session.updated_at, now) if session.status == "idle" else ""
+    words = {"absent": "not on this machine"}.get(session.status, session.status)
+    return (f"{words} {since}".rstrip(), "$good" if session.status == "live" else paint.QUIET)
+
+
+_CHECKS = {"command": "shown by command ", "output": "shown by output ", "file": "shown by file "}
+
+
+def shown_by(item: AcceptanceView) -> str:
+    """What shows an acceptance item, or would show it, as a person says it."""
+    check, found, name = item.evidence.removeprefix("needs ").partition(":")
+    if item.verdict == "waiting" and found and check in _CHECKS:
+        return _CHECKS[check] + name
+    if item.verdict == "waiting" and check == "manual":
+        return "a person confirms it"
+    return item.evidence.removeprefix("claim ") if item.verdict == "claimed" else item.evidence

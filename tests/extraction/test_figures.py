@@ -1,0 +1,40 @@
+"""The figures over the labelled set: kinds, leak, and every hard case."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from tests.extraction.figures import Figures, measure, rows, table
+
+
+@pytest.fixture(scope="module", params=["tune", "test"])
+def figures(request: pytest.FixtureRequest) -> Figures:
+    return measure(rows(request.param))
+
+
+def test_the_set_is_what_it_says() -> None:
+    found = rows()
+    assert len(found) >= 600
+    assert len({row["id"] for row in found}) == len(found)
+    languages = Counter(row["language"] for row in found)
+    assert abs(languages["en"] - languages["zh"]) < 50
+    assert min(Counter(row["case"] for row in found).values()) >= 15
+    assert {row["half"] for row in found} == {"tune", "test"}
+
+
+def test_kinds_are_found_and_little_process_leaks(figures: Figures) -> None:
+    assert figures.strict >= 0.75
+    assert figures.lenient >= 0.88
+    assert figures.leak <= 0.08
+
+
+def test_no_hard_case_is_weak(figures: Figures) -> None:
+    shares = {case: sum(right) / len(right) for case, right in figures.cases.items()}
+    assert {case: share for case, share in shares.items() if share < 0.8} == {}
+
+
+def test_the_table_names_every_kind(figures: Figures) -> None:
+    text = table("half", figures)
+    assert all(kind in text for kind in ("fact", "decision", "artifact", "open", "process", "leak"))

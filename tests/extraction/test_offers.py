@@ -1,0 +1,87 @@
+"""What is put before a person: few, plain, and never what she refused."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.extraction import Extractor, Find
+from workbench.extraction.offer import A_DAY, AT_ONCE, Refusal, choose, is_typed
+
+EXTRACTOR = Extractor()
+LINES = [
+    "Do not touch the user table.",
+    "Use pnpm instead of npm.",
+    "Let's go with sessions.db.",
+    "We decided against Redis.",
+    "TODO: changelog entry for the flag",
+    "不要动 migrations 目录。",
+    "把主题色改成绿色。",
+]
+
+
+def found(*texts: str) -> list[Find]:
+    return [find for text in texts for find in EXTRACTOR.extract(text).finds]
+
+
+def mine(*texts: str) -> list[tuple[Find, bool]]:
+    return [(find, True) for find in found(*texts)]
+
+
+def test_at_most_three_at_once_and_constraints_first() -> None:
+    chosen = choose(mine(*LINES))
+    assert len(chosen) == AT_ONCE
+    assert chosen[0].constraint
+
+
+def test_what_still_waits_takes_the_room() -> None:
+    assert len(choose(mine(*LINES), waiting=2)) == 1
+    assert choose(mine(*LINES), waiting=AT_ONCE) == ()
+
+
+def test_ten_a_day() -> None:
+    assert len(choose(mine(*LINES), shown_today=A_DAY - 1)) == 1
+    assert choose(mine(*LINES), shown_today=A_DAY) == ()
+
+
+def test_a_refusal_is_remembered_also_in_other_words() -> None:
+    refused = (Refusal("Do not touch the user table."),)
+    assert choose(mine("Please do not touch the user table!"), refused=refused) == ()
+    assert choose(mine("Do not touch the order table."), refused=refused)
+
+
+def test_a_refused_value_is_not_asked_again_and_another_is() -> None:
+    refused = (Refusal("make it green", "theme.color", "green"),)
+    assert choose(mine("把主题色改成绿色。"), refused=refused) == ()
+    assert choose(mine("把主题色改成红色。"), refused=refused)
+
+
+def test_an_agents_prose_is_not_put_forward() -> None:
+    prose = [
+        "We decided to use Redis.",
+        "Every handler must close its connection.",
+        "The parser still needs tests.",
+        "Switched the theme to green.",
+    ]
+    assert choose([(find, False) for find in found(*prose)]) == ()
+    listed = found("- [ ] update the homebrew formula", "You said the cache must never be shared.")
+    assert len(choose([(find, False) for find in listed])) >= 1
+
+
+def test_what_is_uncertain_or_points_elsewhere_is_not_asked() -> None:
+    assert choose(mine("Make it so!", "I don't want that.", "这个不要了。")) == ()
+
+
+def test_pasted_text_is_not_typed() -> None:
+    assert is_typed("let's use pnpm")
+    assert not is_typed("✅ Good - follows the pattern")
+    assert not is_typed("x" * 2000)
+    assert not is_typed("```\nlet's use pnpm\n```")
+
+
+@given(st.lists(st.tuples(st.sampled_from(LINES), st.booleans()), max_size=12), st.integers(0, 12), st.integers(0, 4))
+def test_the_limits_hold_whatever_is_found(said: list[tuple[str, bool]], shown: int, waiting: int) -> None:
+    candidates = [(find, own) for text, own in said for find in EXTRACTOR.extract(text).finds]
+    chosen = choose(candidates, shown_today=shown, waiting=waiting)
+    assert len(chosen) <= max(0, min(AT_ONCE - waiting, A_DAY - shown))
+    assert len({find.text for find in chosen}) == len(chosen)

@@ -1,0 +1,216 @@
+"""A leaked secret, or a record, is gone from everything beneath the workspace; that something went stays known."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.store.conftest import AT, PERSON, make_fact, make_task
+from tests.store.test_workspace import envelope, event
+from workbench.domain.artifact import Artifact, ArtifactVersion
+from workbench.domain.evidence import Evidence
+from workbench.domain.fact import Alias
+from workbench.domain.ids import new_id
+from workbench.domain.note import Note
+from workbench.domain.record import Stamp
+from workbench.domain.trimming import Trim
+from workbench.errors import NotFoundError, RefusedError, UsageError
+from workbench.services import care, changes, merging
+from workbench.services.context import Context, open_context
+from workbench.services.workspaces import init
+from workbench.store.form import digest
+
+STAMP = Stamp(by=PERSON, at=AT)
+SECRETS = {
+    "plain": "Tr0ub4dor-and-3",
+    "with quotes and backslashes": "a\"b\\c'd/e",
+    "not ASCII": "пароль-密码-ü",
+    "several lines": "first line\nsecond\tline",
+    "like a key": "My.Secret.Key",
+}
+
+
+@pytest.fixture
+def ctx(tmp_path: Path) -> Context:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    init(folder, env=os.environ)
+    return open_context(folder, env=os.environ)
+
+
+def spread(ctx: Context, secret: str) -> str:
+    """Put a secret wherever text can go; the id of the package is handed back."""
+    task = make_task(f"Title {secret}")
+    key = secret.replace("\n", "").replace("/", "").replace("\t", "").replace(" ", "")
+    package = envelope(task.id)
+    prompt = f"prompt with {secret}\n".encode()
+    blob = f"content with {secret}".encode()
+    with ctx.workspace.transaction(PERSON, f"say {secret}", f"because {secret}") as tx:
+        tx.put(task)
+        tx.put(make_fact("value", {"deep": [secret, {secret: 1}]}))
+        tx.put(make_fact(f"key.{key}" if key else "key", secret))
+        tx.put(Note(id=new_id(), key=f"note {secret}", value=secret, written=STAMP))
+        tx.put(Alias(id=new_id(), alias=f"alias {secret}", canonical="value"))
+        sha256 = tx.put_blob(blob)
+        version = ArtifactVersion(number=1, sha256=sha256, size=len(blob), kept=True, made=STAMP)
+        tx.put(Artifact(id=new_id(), key=secret, versions=(version,)))
+        tx.append_evidence(Evidence(id=new_id(), kind="claim", task=task.id, text=secret, at=AT))
+        tx.append_trim(f"claude:{secret}", Trim(id=new_id(), act="drop", messages=("m",), by=PERSON, at=AT, why=secret))
+        tx.add_package(package.with_(content={"x": secret}, prompt_sha256=digest(prompt)), prompt, event(why=secret))
+    with ctx.workspace.transaction(PERSON, "once more") as tx:
+        tx.put(task.with_(title=f"Other title {secret}"))
+    local = ctx.workspace.root / ".local"
+    ctx.workspace.local.set("scratch", {"said": secret})
+    (local / "quarantine").mkdir()
+    (local / "quarantine" / "old.json").write_bytes(b"<<<< " + secret.encode() + b"\n" + json.dumps(secret).encode())
+    (local / "search.sqlite").write_bytes(b"SQLite format 3\0" + secret.encode())
+    (ctx.workspace.root / "workspace.toml").write_text(f"[[guidelines]]\ntext = {json.dumps(secret)}\n")
+    hand_made = ctx.workspace.root / "facts" / "hand" / f"{new_id()}.json"
+    hand_made.parent.mkdir()
+    ascii_only = json.dumps({"id": hand_made.stem, "key": "hand", "value": secret}, ensure_ascii=True)
+    hand_made.write_text(ascii_only)
+    return package.id
+
+
+def found(root: Path, secret: str) -> list[str]:
+    """Where a secret is found by looking for it, in bytes, behind escapes, or in names."""
+    forms = {secret.encode(), json.dumps(secret)[1:-1].encode(), json.dumps(secret, ensure_ascii=False)[1:-1].encode()}
+    hits = []
+    for path in sorted(root.rglob("*")):
+        if secret in path.name or secret.lower() in path.name:
+            hits.append(f"name {path}")
+        if path.is_file() and any(form in path.read_bytes() for form in forms):
+            hits.append(str(path.relative_to(root)))
+    return hits
+
+
+@pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
+def test_nothing_of_a_secret_is_left(ctx: Context, secret: str) -> None:
+    package = spread(ctx, secret)
+    assert len(found(ctx.workspace.root, secret)) > 10
+    care.purge_text(ctx, secret, "leaked")
+    assert found(ctx.workspace.root, secret) == []
+    # All that is left is whole, and says that something went, by whom and why.
+    again = open_context(ctx.location.base, env=os.environ)
+    records = again.workspace.load()
+    assert records.damaged == ()
+    assert [check.detail for check in care.doctor(again) if not check.ok] == []
+    (tombstone,) = [c for c in again.workspace.changes() if c.command.startswith("purge")]
+    assert (tombstone.actor, tombstone.why) == (again.actor.name, "leaked")
+    assert "«purged»" in again.workspace.prompt(package).decode()
+    (artifact,) = records.artifacts.values()
+    assert b"\xc2\xabpurged\xc2\xbb" in again.workspace.blob(artifact.versions[0].sha256)
+    assert len(again.workspace.blobs()) == 1
+    with pytest.raises(NotFoundError):
+        care.purge_text(again, secret)
+    with again.workspace.transaction(PERSON, "goes on") as tx:
+        tx.put(make_fact("after", 1))
+
+
+def test_a_purge_cut_short_is_finished_by_repeating_it(ctx: Context) -> None:
+    from workbench.store.primitives import watched
+
+    secret = SECRETS["plain"]
+    spread(ctx, secret)
+    base = ctx.workspace.root.parent
+
+    class Died(BaseException):
+        pass
+
+    k = 0
+    while True:
+        k += 7
+        copy = base.parent / f"copy{k}"
+        shutil.copytree(base, copy)
+        count = 0
+
+        def hook(operation: str, path: str, k: int = k) -> None:
+            nonlocal count
+            count += 1
+            if count == k:
+                raise Died
+
+        there = open_context(copy, env=os.environ)
+        try:
+            with watched(hook):
+                care.purge_text(there, secret)
+        except Died:
+            assert open_context(copy, env=os.environ).workspace.load().damaged == ()
+            with suppress(NotFoundError):  # all but the last notes were done
+                care.purge_text(open_context(copy, env=os.environ), secret)
+        assert found(copy, secret) == [], k
+        if count < k:
+            break
+    assert k > 100
+
+
+def test_a_record_is_gone_with_its_past(ctx: Context) -> None:
+    fact = make_fact("shelf.width", "only here")
+    kept = make_fact("shelf.depth", "stays")
+    with ctx.workspace.transaction(PERSON, "put") as tx:
+        tx.put(fact)
+        tx.put(kept)
+    with ctx.workspace.transaction(PERSON, "put") as tx:
+        tx.put(fact.with_(value="only here, too"))
+    assert care.find_purgeable(ctx, fact.id[:6]) == ("facts", fact.id)
+    care.purge(ctx, "facts", fact.id, "private")
+    assert found(ctx.workspace.root, "only here") == []
+    assert found(ctx.workspace.root, "shelf.width") == []
+    assert list(ctx.workspace.load().facts) == [kept.id]
+    said, _ = changes.log(ctx, fact.id)
+    assert (said[0].command, said[0].why) == (f"purge fact {fact.id}", "private")
+    assert len(said) == 3
+    assert [check for check in care.doctor(ctx) if not check.ok] == []
+
+
+def test_a_package_is_gone_with_its_prompt(ctx: Context) -> None:
+    package = spread(ctx, "harmless text")
+    care.purge(ctx, *care.find_purgeable(ctx, f"packages/{package}"))
+    assert ctx.workspace.load().packages == {}
+    assert not (ctx.workspace.root / "packages" / package / "prompt.md").exists()
+    assert ctx.workspace.load().damaged == ()
+    assert [check for check in care.doctor(ctx) if not check.ok] == []
+
+
+def test_what_was_purged_does_not_come_back_with_a_copy(ctx: Context, tmp_path: Path) -> None:
+    fact, said = make_fact("a", "private"), make_fact("b", "Tr0ub4dor-and-3")
+    with ctx.workspace.transaction(PERSON, "put") as tx:
+        tx.put(fact)
+        tx.put(said)
+    shutil.copytree(ctx.workspace.root, tmp_path / "copy")
+    care.purge(ctx, "facts", fact.id)
+    care.purge_text(ctx, "Tr0ub4dor-and-3")
+    merging.merge_copy(ctx, tmp_path / "copy")
+    assert found(ctx.workspace.root, "Tr0ub4dor-and-3") == []
+    assert {f.key: f.value for f in ctx.workspace.load().facts.values()} == {"b": "«purged»"}
+
+
+def test_what_the_person_keeps_elsewhere_is_purged_too(ctx: Context) -> None:
+    secret = SECRETS["plain"]
+    ctx.state_folder.mkdir(parents=True)
+    prompt = ctx.state_folder / "prompt.md"
+    prompt.write_text(f"do it with {secret}")
+    care.purge_text(ctx, secret)
+    assert prompt.read_text() == "do it with «purged»"
+
+
+def test_what_is_refused(ctx: Context) -> None:
+    with pytest.raises(UsageError):
+        care.purge_text(ctx, "abc")
+    with pytest.raises(NotFoundError):
+        care.purge_text(ctx, "stands nowhere")
+    with pytest.raises(NotFoundError):
+        care.find_purgeable(ctx, "zzz")
+    agent = replace(ctx, actor=replace(ctx.actor, name="agent:claude"))
+    with pytest.raises(RefusedError):
+        care.purge_text(agent, "secret")
+    with pytest.raises(RefusedError):
+        care.purge(agent, "facts", "x")
+    with pytest.raises(RefusedError):
+        care.gc(agent)

@@ -1,0 +1,219 @@
+"""The rules layer over a whole text: prose, sentences, judgement, qualifiers, keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from workbench.extraction.judge import Statement, judge
+from workbench.extraction.model import Extraction, Find, Form, Place, Priority
+from workbench.extraction.prose import Line, lines_of, masked, place_in
+from workbench.extraction.reading import read
+from workbench.extraction.rules import Rules, rules_for, rules_of
+from workbench.extraction.sentences import is_han, split
+
+_PATH = re.compile(
+    r"(?<![\w/])(?:[~.]{0,2}/)?(?:[\w.@-]+/)+[\w.@-]+|(?<![\w.])[\w-]+\.(?:py|ts|tsx|js|jsx|go|rs|java|md|toml|ya?ml|json|sql|sh|html|css|rb|c|h|cpp|txt|pdf|csv|lock|mod)\b"
+)
+_LABEL_ONLY = re.compile(r"[【\[]?\s*([^：:】\]\n]{1,24}?)\s*(?:[】\]]|[：:])\s*$")
+_LABELLED = re.compile(r"[【\[]([^】\]]{1,16})[】\]]\s*(\S.*)$")
+_TODO_COMMENT = re.compile(r"`?(?://|#|/\*|--|<!--)\s*(?:TODO|FIXME|XXX|HACK)\b[^`\n*]*(?:\*/)?`?", re.IGNORECASE)
+_RECORD_END = re.compile(r"[.!?。！？…~]$")
+
+
+@dataclass(frozen=True)
+class RuleBook:
+    """The rules of both languages, with what a workspace added."""
+
+    en: Rules
+    zh: Rules
+
+    @classmethod
+    def standard(cls, added: Mapping[str, tuple[str, ...]] | None = None) -> RuleBook:
+        """The rules of the package; ``added`` phrases by kind count in both languages."""
+        en, zh = rules_for("en"), rules_for("zh")
+        if added:
+            en, zh = en.with_markers(added), zh.with_markers(added)
+        return cls(en, zh)
+
+    def of(self, text: str) -> Rules:
+        """The rules by which a sentence is read."""
+        return self.zh if is_han(text) else self.en
+
+
+class Extractor:
+    """Finds statements in texts; one object may serve many texts, and remembers sentences it has judged."""
+
+    def __init__(self, book: RuleBook | None = None) -> None:
+        self.book = book or RuleBook.standard()
+        self._judged = lru_cache(maxsize=20_000)(self._judge)
+
+    def extract(self, text: str, place: Place | None = None) -> Extraction:
+        """All statements of a text.
+
+        Args:
+            text: What was said; code, logs and quotations in it are no statements.
+            place: Where it stands, carried into every find.
+        """
+        if not text.strip():
+            return Extraction(form="chat")
+        place = place or Place()
+        lines = list(lines_of(text))
+        finds: list[Find] = []
+        process = 0
+        number = 0
+        for quote, line, found in self._sentences(lines):
+            here = replace(place, sentence=number, line=line.number)
+            number += 1
+            if not found and finds and self._belongs_to(finds[-1], quote, here):
+                finds[-1] = replace(finds[-1], text=f"{finds[-1].text} {quote}")
+                continue
+            process += not found
+            finds += [replace(find, place=here) for find in found]
+        return Extraction(tuple(finds), process, form_of(lines))
+
+    def _sentences(self, lines: list[Line]) -> Iterator[tuple[str, Line, tuple[Find, ...]]]:
+        """Every sentence with its finds."""
+        section: str | None = None
+        for line in lines:
+            if line.kind == "blank":
+                continue
+            if line.kind in ("code", "box_done"):
+                yield line.raw.strip(), line, ()
+            elif line.kind == "todo":
+                yield line.text, line, (_todo(line.text),)
+            elif line.kind == "box_open":
+                yield line.text, line, (self._plain("open", line.text, "checkbox"),)
+            elif (heading := self._heading(line)) is not None:
+                section = heading
+                yield line.raw.strip(), line, ()
+            elif line.kind == "heading":
+                section = None
+                yield line.raw.strip(), line, ()
+            else:
+                if line.kind == "prose" and section and not self._labelled(line.text):
+                    section = None
+                yield from self._prose(line, section)
+
+    def _prose(self, line: Line, section: str | None) -> Iterator[tuple[str, Line, tuple[Find, ...]]]:
+        labelled = self._labelled(line.text)
+        if labelled:
+            kind, rest = labelled
+            for part in re.split(r"[；;]\s*", rest):
+                if part:
+                    yield part, line, (self._plain(kind, part, "section"),) if kind != "process" else ()
+            return
+        if section == "process":
+            yield line.text, line, ()
+            return
+        if section and line.kind == "item":
+            judged = self._judged(line.text)
+            yield line.text, line, judged or (self._plain(section, line.text, "section"),)
+            return
+        # Cut where nothing is quoted: somebody else's full stop ends no sentence of the speaker.
+        for start, piece in split(masked(line.text)):
+            sentence = line.text[start : start + len(piece)]
+            yield sentence, line, self._judged(sentence)
+
+    def _heading(self, line: Line) -> str | None:
+        """The kind of the lines under a heading or a label that stands alone."""
+        text = line.text.strip("*_ ")
+        if line.kind != "heading":
+            match = _LABEL_ONLY.fullmatch(text)
+            if not match:
+                return None
+            text = match[1]
+        return self._section(text)
+
+    def _section(self, label: str) -> str | None:
+        word = label.strip("*_：: ").lower()
+        return self.book.en.sections.get(word) or self.book.zh.sections.get(word)
+
+    def _labelled(self, text: str) -> tuple[str, str] | None:
+        match = _LABELLED.match(text)
+        kind = self._section(match[1]) if match else None
+        return (kind, match[2]) if match and kind else None
+
+    def _plain(self, kind: str, text: str, rule: str) -> Find:
+        return _with_reading(
+            Find(kind=kind, text=text, quote=text, rule=rule, sure=True, paths=paths_in(text)),  # type: ignore[arg-type]
+            self.book.of(text),
+        )
+
+    def _judge(self, sentence: str) -> tuple[Find, ...]:
+        # A comment quoted within a sentence is open where the sentence says which file it stands in.
+        if (hidden := _TODO_COMMENT.search(sentence)) and place_in(
+            sentence[: hidden.start()] + sentence[hidden.end() :]
+        ):
+            return (_todo(sentence),)
+        text = masked(sentence)
+        rules = self.book.of(text)
+        text = text.replace("\u2019", "'")
+        return tuple(_find(sentence, statement, rules) for statement in judge(text, rules))
+
+    def _belongs_to(self, before: Find, quote: str, here: Place) -> bool:
+        """Whether a sentence that states nothing itself says where, since when or why of the open item before it."""
+        if before.kind != "open" or here.sentence - before.place.sentence > 1 or here.line - before.place.line > 1:
+            return False
+        return (
+            len(quote) <= 200
+            and not quote.endswith(("?", "？"))
+            and self.book.of(quote).backward.match(quote) is not None
+        )
+
+
+def _find(sentence: str, statement: Statement, rules: Rules) -> Find:
+    text = sentence[statement.start : statement.end].strip().strip("，,；; ")
+    find = Find(
+        kind=statement.kind,
+        text=text,
+        quote=sentence,
+        rule=statement.rule.name,
+        constraint=statement.rule.constraint,
+        sure=statement.rule.sure,
+        paths=paths_in(text),
+        priority=_priority(text) if statement.kind == "open" else 2,
+    )
+    return _with_reading(find, rules)
+
+
+def _with_reading(find: Find, rules: Rules) -> Find:
+    if find.kind not in ("fact", "decision"):
+        return find
+    reading = read(find.text, rules, constraint=find.constraint)
+    return replace(find, key=reading.key, value=reading.value, old=reading.old)
+
+
+def _todo(line: str) -> Find:
+    return Find(
+        kind="open", text=line, quote=line, rule="todo", sure=True, paths=place_in(line), priority=_priority(line)
+    )
+
+
+def _priority(text: str) -> Priority:
+    words = rules_of(text).words
+    return 1 if words["blocks"].search(text) else 3 if words["nice"].search(text) else 2
+
+
+def paths_in(text: str) -> tuple[str, ...]:
+    """Files and folders that a statement names."""
+    return tuple(dict.fromkeys(match[0] for match in _PATH.finditer(text)))
+
+
+def _is_talk(text: str) -> bool:
+    return rules_of(text).words["talk"].search(text) is not None
+
+
+def form_of(lines: list[Line]) -> Form:
+    """Whether a text is a record (short notes, a line each) or talk."""
+    shown = [line for line in lines if line.kind in ("prose", "item", "box_open", "box_done", "todo")]
+    if not shown:
+        return "chat"
+    notes = sum(
+        line.kind in ("box_open", "box_done", "todo")
+        or (len(line.text) <= 120 and not _RECORD_END.search(line.text) and not _is_talk(line.text))
+        for line in shown
+    )
+    return "record" if notes * 2 > len(shown) else "chat"

@@ -1,0 +1,70 @@
+"""What extraction gives: finds with their quoted place, and what was left as process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from workbench.domain.record import Json
+
+Kind = Literal["fact", "decision", "artifact", "open"]
+KINDS: tuple[Kind, ...] = ("fact", "decision", "artifact", "open")
+"""In the order in which conclusions are rendered."""
+PRECEDENCE: tuple[Kind, ...] = ("decision", "fact", "artifact", "open")
+"""Where one statement fits several kinds, the first one here (``extraction.md``)."""
+Form = Literal["record", "chat"]
+Priority = Literal[1, 2, 3]
+"""1 blocks the goal, 2 needed, 3 nice."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a find was said, and by whom."""
+
+    session: str = ""
+    message: str = ""
+    """``SESSION#MESSAGE``, or the file."""
+    sentence: int = 0
+    """Counts the sentences of the message from 0."""
+    line: int = 0
+    """Line of the text, from 1."""
+    by: str = ""
+    """Actor, where known."""
+    at: str = ""
+
+
+@dataclass(frozen=True)
+class Find:
+    """One statement that was found."""
+
+    kind: Kind
+    text: str
+    """The statement with its qualifiers, as it was written."""
+    quote: str
+    """The whole sentence, literally."""
+    rule: str
+    """Name of the rule that found it."""
+    key: str | None = None
+    value: Json = None
+    old: Json = None
+    """The value that is put aside, where the sentence names it."""
+    constraint: bool = False
+    sure: bool = False
+    """Found by a rule that is rarely wrong."""
+    paths: tuple[str, ...] = ()
+    priority: Priority = 2
+    place: Place = field(default_factory=Place)
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """The finds of a text, in its order."""
+
+    finds: tuple[Find, ...] = ()
+    process: int = 0
+    """Sentences that state nothing that is kept."""
+    form: Form = "chat"
+
+    def of(self, kind: Kind) -> tuple[Find, ...]:
+        """The finds of one kind, in the order of the text."""
+        return tuple(find for find in self.finds if find.kind == kind)

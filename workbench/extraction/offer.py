@@ -1,0 +1,146 @@
+"""Which finds are put before a person: few, and only those that are rarely wrong (``extraction.md``).
+
+Everything else is kept without asking anybody. Pure: what was shown and refused before is handed in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from workbench.domain.alike import alike
+from workbench.domain.fact import same_value
+from workbench.domain.record import Json
+from workbench.extraction.model import Find
+from workbench.extraction.reading import read
+from workbench.extraction.rules import rules_of
+
+AT_ONCE = 3
+A_DAY = 10
+LONGEST_WORDS = 700
+"""Characters of a message that a person types; what is longer is mostly pasted."""
+_PASTED = re.compile(
+    r"```|^\s*[+|>]|</?[a-z-]+>|\*\*|^#{1,6} |[✅❌⚠│├└]|\bLine \d+\b|\(\d+\)|^\s*\d+\.\s.*\n\s*\d+\.", re.MULTILINE
+)
+_HAN = re.compile("[\u3400-\u9fff]")
+_NAMES_SOMETHING = re.compile(
+    r"\d|[\w]\.[a-z]{1,5}\b|[/_`]|[A-Z][a-z]+[A-Z]|\b[A-Za-z]+\b(?=[^A-Za-z]*[\u3400-\u9fff])"
+)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What a person did not want to hear of."""
+
+    text: str
+    key: str | None = None
+    value: Json = None
+
+
+def is_typed(text: str) -> bool:
+    """Whether a message of the person reads as typed, not pasted."""
+    return len(text) <= LONGEST_WORDS and not _PASTED.search(text)
+
+
+def worth_asking(find: Find, *, own_words: bool) -> bool:
+    """Whether a find is certain and plain enough to take a person's attention.
+
+    Args:
+        find: What was found.
+        own_words: Whether the person said it in a message that she typed (see :func:`is_typed`).
+    """
+    words = rules_of(find.text).words
+    if len(find.text) > 240 or words["uncertain"].search(find.quote) or words["elsewhere"].search(find.text):
+        return False
+    if _is_bare(find):
+        return False
+    if not own_words:
+        # An agent explains how code works in the words of rules; only what it lays at the person's door counts.
+        listed = find.kind == "open" and find.rule in ("todo", "checkbox")
+        return find.sure and (listed or (find.constraint and words["of_the_person"].search(find.quote) is not None))
+    if find.kind == "open":
+        return find.sure and words["to_do"].search(find.text) is not None
+    if find.kind != "decision":
+        return False
+    if find.rule == "norm":
+        return words["ruled"].search(find.text) is not None
+    if find.rule == "wanted":
+        return words["wanted"].search(find.text) is not None and _length(find.text) >= 10
+    return find.sure or find.rule == "against"
+
+
+def _length(text: str) -> int:
+    """Length in words, each counted twice; in Chinese a character is a little more than half a word."""
+    return round(1.3 * len(_HAN.findall(text))) or 2 * len(text.split())
+
+
+def _is_bare(find: Find) -> bool:
+    """Whether a find says too little to be understood alone: a few words, none of which names anything."""
+    least = 10 if find.kind == "decision" and not find.constraint else 6
+    return _length(find.text) < least and not _NAMES_SOMETHING.search(find.text)
+
+
+def choose(
+    candidates: Iterable[tuple[Find, bool]],
+    *,
+    refused: Sequence[Refusal] = (),
+    shown_today: int = 0,
+    waiting: int = 0,
+) -> tuple[Find, ...]:
+    """What to put before a person now, the most pressing first.
+
+    Args:
+        candidates: Finds, each with whether it stands in the person's own typed words.
+        refused: What she refused before; the same in other words is not asked again.
+        shown_today: How many were put before her today.
+        waiting: How many of them still wait for an answer.
+    """
+    room = min(AT_ONCE - waiting, A_DAY - shown_today)
+    if room <= 0:
+        return ()
+    chosen: list[Find] = []
+    fitting = [find for find, own in candidates if worth_asking(find, own_words=own)]
+    for find in sorted(fitting, key=_pressing):
+        if was_refused(find, refused) or any(said_again(find.text, other.text) for other in chosen):
+            continue
+        chosen.append(find)
+        if len(chosen) == room:
+            break
+    return tuple(chosen)
+
+
+def _pressing(find: Find) -> tuple[int, int]:
+    """Constraints, then changes of mind, then what blocks, then the rest."""
+    if find.constraint:
+        return (0, 0)
+    if find.old is not None:
+        return (1, 0)
+    return (2 if find.kind == "open" and find.priority == 1 else 3, find.priority)
+
+
+def was_refused(find: Find, refused: Iterable[Refusal]) -> bool:
+    """Whether a person refused this before: the same value of the key, or the same statement in other words."""
+    return any(_again(find, refusal) for refusal in refused)
+
+
+def _again(find: Find, refusal: Refusal) -> bool:
+    reading = read(refusal.text, rules_of(refusal.text), constraint=find.constraint)
+    key, value = (refusal.key, refusal.value) if refusal.key else (reading.key, reading.value)
+    if find.key is not None and find.key == key:
+        return same_value(find.value, value)
+    if find.key is not None and reading.key is not None and find.key != reading.key:
+        return False
+    return said_again(find.text, refusal.text)
+
+
+def said_again(one: str, other: str) -> bool:
+    """Whether two statements are the same but for their wording; ``please`` and the like count for nothing."""
+    return alike(_gist(one), _gist(other))
+
+
+def _gist(text: str) -> str:
+    lead = rules_of(text).lead
+    while (match := lead.match(text)) and match.end() < len(text):
+        text = text[match.end() :]
+    return text

@@ -1,0 +1,161 @@
+"""What of a text is said by its speaker: code, logs, data and the words of others are taken out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from workbench.extraction.notation import CODE, HAN, QUOTE
+
+LineKind = Literal["prose", "item", "box_open", "box_done", "heading", "todo", "code", "blank"]
+LONGEST = 4000
+"""Characters of a line that are looked at; longer lines are data."""
+
+_FENCE = re.compile(r"\s*(```|~~~)")
+_TODO = re.compile(r"(?://|#|/\*|<!--|--|;|%|\{-)\s*(?:TODO|FIXME|XXX|HACK)\b[^\n]*", re.IGNORECASE)
+_TODO_HEADING = re.compile(r"#+\s*(?:TODO|FIXME)S?:?", re.IGNORECASE)
+_BOX = re.compile(r"\s*(?:[-*+•]\s+)?\[([ xX✓✔-])\]\s+(.*)")
+_ITEM = re.compile(r"\s*(?:[-*+•]|\(?\d{1,3}[.)、）])\s+(?=\S)")
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*?)\s*#*$")
+_DATA_LINE = re.compile(
+    r"""\s*(?:
+      [{\[].*[}\]],?\s*$                                # JSON
+    | "[^"]+"\s*:\s*\S                                  # a member of it
+    | [}\])]+[,;]?\s*$
+    | \d{4}-\d\d-\d\d[T\s]\d\d:\d\d | \[?\d\d:\d\d:\d\d | \d{1,2}:\d\d(?::\d\d)?\s?[AP]M\s  # logs
+    | \[\d\d/\d\d/\d\d
+    | \[?(?:ERROR|WARN(?:ING)?|INFO|DEBUG|TRACE|FATAL|CRITICAL|NOTICE)\]?[\s:]\s*[\w\[]
+    | (?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL)\b
+    | (?:\$|%|❯|>>>|PS\s?[A-Z]:\\\S*>)\s+\S             # commands
+    | at\s+\S+\s*\(?\S+:\d+                             # stacks
+    | File\s+"[^"]+",\s+line\s+\d+
+    | Traceback\b | \w*(?:Error|Exception):\s
+    | (?:On\sbranch|Your\sbranch\sis|nothing\sto\scommit|no\schanges\sadded|Untracked\sfiles|\(use\s"git)
+    | (?:new\sfile\smode|deleted\sfile\smode|Changes\s(?:not\sstaged|to\sbe)|modified:|deleted:|renamed:)
+    | (?:diff\s--git|@@\s|index\s[0-9a-f]{7}|---\s[ab]/|\+\+\+\s[ab]/)
+    | [+](?!\d).* | [+-](?![\s\d-])\S.*[;{(=]
+    | \|.*\|\s*$ | [├└│┌┐┘─═║╔]                         # tables
+    | </?[a-zA-Z][\w-]*(?:\s[^>]*)?>                    # markup of harnesses
+    | (?:import|from|const|let|var|func|def|class|return|public|private|package|export|if|for|while)\b.*(?:[;{(=]|:\s*$)
+    | (?:SELECT|INSERT|UPDATE|CREATE)\b.*\b(?:FROM|INTO|SET|TABLE)\b
+    | [\w.\[\]'"]+\s*(?:=|\+=|:=)\s*.+[;{(\[]\s*$ | [\w.]+\([^)]*\)\s*;?\s*$
+    | \[(?:Request\ interrupted|Image)
+    | [^\sA-Za-z\d\u3400-\u9fff]{3,}\s*$
+    )""",
+    re.VERBOSE,
+)
+_INDENTED_CODE = re.compile(r"(?:\t| {4,}).*[;{}()=<>]")
+_BLOCK_QUOTE = re.compile(r"\s{0,3}>\s?")
+_INLINE_CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")
+_QUOTED = re.compile(
+    r"“([^”\n]*)”|「([^」\n]*)」|『([^』\n]*)』|(?<![\w\"])\"([^\"\n]+)\"(?!\w)|(?<!\w)‘([^’\n]{12,})’"
+)
+_LABELS = re.compile(r"[\w -]{2,24}[:：=]\s")
+_COMMENT_PLACE = re.compile(r"([\w./-]+\.[A-Za-z]{1,5}):(\d+)|([\w./-]*\w\.[A-Za-z]{1,5})\b")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a text, and what it is."""
+
+    number: int
+    kind: LineKind
+    text: str
+    """Without bullet, box or heading marks."""
+    raw: str
+    indent: int = 0
+
+
+def lines_of(text: str) -> Iterator[Line]:
+    """The lines of a text by what they are; wrapped prose is joined."""
+    fenced: str | None = None
+    traceback = False
+    pending: Line | None = None
+    for number, raw in enumerate(text.split("\n"), 1):
+        line, fenced, traceback = _line(number, raw, fenced, traceback)
+        if pending is not None and _goes_on(pending, line):
+            joined = f"{pending.text} {line.text.strip()}"
+            pending = Line(pending.number, pending.kind, joined, joined, pending.indent)
+            continue
+        if pending is not None:
+            yield pending
+        pending = line
+    if pending is not None:
+        yield pending
+
+
+def _line(number: int, raw: str, fenced: str | None, traceback: bool) -> tuple[Line, str | None, bool]:
+    raw = raw.rstrip("\r")
+    stripped = raw.strip()
+    fence = _FENCE.match(raw)
+    if fence:
+        return Line(number, "code", "", raw), (None if fenced == fence[1] else fenced or fence[1]), False
+    todo = _TODO.search(raw) if "`" not in raw or fenced else None
+    if todo and not _TODO_HEADING.fullmatch(stripped):
+        return Line(number, "todo", stripped, raw), fenced, traceback
+    if fenced:
+        return Line(number, "code", "", raw), fenced, False
+    if not stripped:
+        return Line(number, "blank", "", raw), None, False
+    if traceback or len(raw) > LONGEST:
+        return Line(number, "code", "", raw), None, traceback
+    box = _BOX.match(raw)
+    if box:
+        kind: LineKind = "box_open" if box[1] == " " else "box_done"
+        return Line(number, kind, box[2], raw), None, False
+    if _BLOCK_QUOTE.match(raw) or _DATA_LINE.match(raw) or _INDENTED_CODE.match(raw):
+        return Line(number, "code", "", raw), None, stripped.startswith("Traceback")
+    heading = _HEADING.match(raw)
+    if heading:
+        return Line(number, "heading", heading[1], raw), None, False
+    item = _ITEM.match(raw)
+    if item:
+        rest = raw[item.end() :]
+        if _BLOCK_QUOTE.match(rest) or _DATA_LINE.match(rest):
+            return Line(number, "code", "", raw), None, False
+        return Line(number, "item", rest.strip(), raw, len(raw) - len(raw.lstrip())), None, False
+    return Line(number, "prose", stripped, raw), None, False
+
+
+def _goes_on(before: Line, line: Line) -> bool:
+    """Whether a line is the rest of the one before, which an editor has wrapped."""
+    if before.kind not in ("prose", "item") or line.kind != "prose" or len(before.text) < 60:
+        return False
+    if _LABELS.match(line.text):
+        return False
+    return before.text[-1] not in ".!?:;。！？：；" and (line.text[:1].islower() or before.text[-1] in ",，")
+
+
+def masked(text: str) -> str:
+    """``text`` with code and others' words replaced, character for character.
+
+    Names stay: one quoted or coded word is a name, a sentence in quotation marks is somebody's words.
+    """
+    if "`" in text:
+        text = _INLINE_CODE.sub(_mask_code, text)
+    return _QUOTED.sub(_mask_quote, text)
+
+
+def _mask_code(match: re.Match[str]) -> str:
+    body = match[2]
+    if " " in body.strip() or len(body) > 60 or not re.search(r"\w", body):
+        return match[1] + CODE * len(body) + match[1]
+    return match[0]
+
+
+def _mask_quote(match: re.Match[str]) -> str:
+    body = next(group for group in match.groups() if group is not None)
+    names = len(re.findall(f"[{HAN}]", body)) <= 4 and len(body.split()) <= 2 and not re.search(r"[。！？!?]", body)
+    if names:
+        return match[0]
+    return match[0][0] + QUOTE * (len(match[0]) - 2) + match[0][-1]
+
+
+def place_in(text: str) -> tuple[str, ...]:
+    """The file, with its line where named, that a line of code came from."""
+    found = _COMMENT_PLACE.search(text)
+    if not found:
+        return ()
+    return (f"{found[1]}:{found[2]}",) if found[1] else (found[3],)

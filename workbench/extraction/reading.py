@@ -1,0 +1,148 @@
+"""Reading key and value off a statement, in a form in which the same thing has the same name."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from workbench.domain.fact import is_key
+from workbench.domain.record import Json
+from workbench.extraction.rules import Rules, things
+
+_ASIDE = re.compile(r"\s*[（(][^（()）]*[)）]?$")
+_MARKS = "\"'`“”‘’「」『』()（）[]{}.,;:!。，；：！*_ \t"
+_UNIT = re.compile(
+    r"^([+-]?\d+(?:\.\d+)?)\s*(ms|s|sec|secs|seconds?|min|mins|minutes?|h|hours?|d|days?|kb|mb|gb|%|毫秒|秒钟?|分钟|小时|天)$",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(
+    r"^(\d+)\s*(?:次|个|条|行|页|份|times|attempts|retries|items|rows|chars|characters|个字符|字符)?$", re.IGNORECASE
+)
+_UNITS = {
+    "毫秒": "ms",
+    "秒": "s",
+    "秒钟": "s",
+    "sec": "s",
+    "secs": "s",
+    "second": "s",
+    "seconds": "s",
+    "分钟": "min",
+    "mins": "min",
+    "minute": "min",
+    "minutes": "min",
+    "小时": "h",
+    "hour": "h",
+    "hours": "h",
+    "天": "d",
+    "day": "d",
+    "days": "d",
+}
+_VERSIONED = re.compile(r"^([A-Za-z][\w.+#-]*?)[\s@]?v?(\d[\w.]*)$")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a statement says of which thing; ``old`` where it names what is put aside."""
+
+    key: str | None = None
+    value: Json = None
+    old: Json = None
+
+
+def read(text: str, rules: Rules, *, constraint: bool = False) -> Reading:
+    """Key and value of a statement, as far as its words allow."""
+    body = rules.words["label"].sub("", text.strip().strip("*_").strip()).strip()
+    body = re.sub(r"^[\s\-*•]+", "", body).rstrip(".!。！;； ")
+    if constraint and (found := rules.forbidding.search(body)):
+        key = _key(found["key"], rules)
+        if key:
+            return Reading(
+                key,
+                re.sub(r"\s+", " ", found["verb"].strip().lower())
+                if rules.language == "zh"
+                else f"do not {found['verb'].lower()}",
+            )
+    for pattern in rules.readings:
+        match = pattern.search(body)
+        if match and (reading := _reading(match.groupdict(), rules)):
+            return reading
+    return Reading()
+
+
+def _reading(groups: dict[str, str | None], rules: Rules) -> Reading | None:
+    said = groups.get("value") or groups.get("place")
+    if not said:
+        return None
+    value, of = _value(said, rules)
+    before = groups.get("old")
+    old, of_old = _value(before, rules) if before else (None, None)
+    if value is None or value == "":
+        return None
+    if isinstance(value, str) and isinstance(old, str) and re.fullmatch(r"\d[\w.]*", str(said).strip(_MARKS)):
+        versioned = _VERSIONED.match(old)
+        if versioned and of_old:
+            # ``not PostgreSQL 15, 16``: a bare number is a version of what was named.
+            value, of = f"{versioned[1]} {value}", of_old
+    elif isinstance(value, int) and isinstance(old, str) and of_old and (versioned := _VERSIONED.match(old)):
+        value, of = f"{versioned[1]} {value}", of_old
+    named = groups.get("key")
+    if named is not None:
+        key = _key(named, rules)
+        if key is None and of is None:
+            return None
+        if of and key and "." in of and of.split(".")[0] == key:
+            key = of
+        elif of and key not in rules.names.values():
+            # What a known product is used *for* here says less than what it is.
+            key = of
+        elif key and groups.get("place"):
+            key = f"{key}.location"
+        return Reading(key, value, old)
+    key = of or of_old
+    return Reading(key, value, old) if key else None
+
+
+def _value(said: str, rules: Rules) -> tuple[Json, str | None]:
+    """A value in its usual form, and the key that it is a value of, where its name tells."""
+    text = rules.words["tail"].sub("", said.strip(_MARKS)).strip(_MARKS)
+    text = _ASIDE.sub("", rules.words["article"].sub("", text)).strip(_MARKS)
+    lowered = text.lower()
+    if not text or len(text) > 60 or len(text.split()) > 6 or text.count("`") % 2 or text.count("(") != text.count(")"):
+        return None, None
+    known = things()
+    if lowered in known.keys:
+        return known.spelling[lowered], known.keys[lowered]
+    if lowered in rules.values:
+        value = rules.values[lowered]
+        return {"true": True, "false": False}.get(value, value), known.keys.get(value)
+    if count := _COUNT.match(text):
+        return int(count[1]), None
+    if unit := _UNIT.match(text):
+        return unit[1] + _UNITS.get(unit[2].lower(), unit[2].lower()), None
+    if (version := _VERSIONED.match(text)) and version[1].lower() in known.keys:
+        name = version[1].lower()
+        return f"{known.spelling[name]} {version[2]}", known.keys[name]
+    return text, None
+
+
+def _key(said: str, rules: Rules) -> str | None:
+    """The canonical name of a thing: an alias of the language, else its own words joined."""
+    text = rules.words["verb"].sub("", said.strip(_MARKS))
+    if text.lower() in rules.names:
+        return rules.names[text.lower()]
+    for _ in range(3):
+        text = rules.words["article"].sub("", text).strip(_MARKS)
+    lowered = re.sub(r"\s+", " ", text.lower())
+    if lowered in rules.names:
+        return rules.names[lowered]
+    if rules.language == "zh" and lowered.rpartition("的")[2] in rules.names:
+        return rules.names[lowered.rpartition("的")[2]]
+    words = lowered.split()
+    if not words or len(words) > 4 or rules.words["no_name"].search(lowered):
+        return None
+    if rules.language == "zh":
+        if len(lowered) > 14:
+            return None
+        lowered = re.sub(r"\s*表$", "_table", lowered)
+    key = re.sub(r"[^\w.-]+", "_", lowered).strip("._-")
+    return key if key and is_key(key) and not key.isdecimal() else None

@@ -1,0 +1,266 @@
+"""The rules of a language, read from its file and compiled once."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import Any, Literal
+
+from workbench.errors import UsageError
+from workbench.extraction.model import KINDS, PRECEDENCE, Kind
+from workbench.extraction.notation import HAN, Marker, compile_marker, grams, literal_marker
+from workbench.extraction.sentences import is_han
+
+Scope = Literal["sentence", "rest", "clause"]
+
+
+@dataclass(frozen=True)
+class Index:
+    """Markers that are tried only on texts that hold the words they need."""
+
+    by_word: Mapping[str, tuple[Marker, ...]]
+    always: tuple[Marker, ...]
+
+    @classmethod
+    def of(cls, markers: Iterable[Marker]) -> Index:
+        """Sort markers by the rarest words that they need."""
+        words: dict[str, list[Marker]] = {}
+        always = []
+        for marker in markers:
+            for word in marker.anchors:
+                words.setdefault(word, []).append(marker)
+            if not marker.needs:
+                always.append(marker)
+        return cls({word: tuple(found) for word, found in words.items()}, tuple(always))
+
+    def search(self, text: str, words: set[str]) -> re.Match[str] | None:
+        """A match of any marker; ``words`` are the text's :func:`grams`."""
+        for word in words & self.by_word.keys():
+            for marker in self.by_word[word]:
+                if any(words.isdisjoint(needed) for needed in marker.needs):
+                    continue
+                if found := marker.pattern.search(text):
+                    return found
+        for marker in self.always:
+            if found := marker.pattern.search(text):
+                return found
+        return None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What makes a clause a statement of a kind, or process; ``unless`` lifts it."""
+
+    name: str
+    markers: Index
+    unless: Index
+    kind: Kind | None = None
+    """None: process."""
+    scope: Scope = "clause"
+    kinds: frozenset[str] = frozenset()
+    """Process of these kinds only; empty: of all."""
+    constraint: bool = False
+    sure: bool = False
+
+    def fits(self, text: str, words: set[str]) -> bool:
+        """Whether the rule holds for a text."""
+        return self.markers.search(text, words) is not None and self.unless.search(text, words) is None
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Everything that is known about one language."""
+
+    language: str
+    process: tuple[Rule, ...]
+    statements: tuple[Rule, ...]
+    by_word: Mapping[str, frozenset[str]]
+    """Names of the rules that a word may call for; of those that need none, under the empty word."""
+    lead: re.Pattern[str]
+    joint: re.Pattern[str]
+    reason: re.Pattern[str]
+    backward: re.Pattern[str]
+    sections: Mapping[str, str]
+    """Heading to kind, or to ``process``."""
+    readings: tuple[re.Pattern[str], ...]
+    forbidding: re.Pattern[str]
+    names: Mapping[str, str]
+    values: Mapping[str, str]
+    labels: Mapping[str, str]
+    words: Mapping[str, re.Pattern[str]]
+    """Patterns of words that are looked for on their own; their comments say what for."""
+
+    @cached_property
+    def ordered(self) -> tuple[Rule, ...]:
+        """Statement rules for clauses in the order in which they are tried: rarely wrong first, then by kind."""
+        clause = [rule for rule in self.statements if rule.scope == "clause"]
+        return tuple(sorted(clause, key=lambda rule: (not rule.sure, PRECEDENCE.index(rule.kind or "open"))))
+
+    @cached_property
+    def spanning(self) -> tuple[Rule, ...]:
+        """Statement rules that look at a whole sentence."""
+        return tuple(rule for rule in self.statements if rule.scope == "sentence")
+
+    @cached_property
+    def on_sentences(self) -> tuple[Rule, ...]:
+        """Process rules that look at a whole sentence."""
+        return tuple(rule for rule in self.process if rule.scope == "sentence")
+
+    @cached_property
+    def on_clauses(self) -> tuple[Rule, ...]:
+        """Process rules that look at a clause."""
+        return tuple(rule for rule in self.process if rule.scope != "sentence")
+
+    def called(self, text: str) -> tuple[set[str], frozenset[str]]:
+        """The words of a text as markers need them, and the names of the rules that may fit it."""
+        words = grams(text, self.language)
+        by_word = self.by_word
+        return words, by_word[""].union(*(by_word[word] for word in words & by_word.keys()))
+
+    def with_markers(self, added: Mapping[str, Sequence[str]]) -> Rules:
+        """These rules with a workspace's own phrases, taken literally but for ``…``.
+
+        Args:
+            added: Phrases by kind, or by ``process``.
+
+        Raises:
+            UsageError: There is no such kind.
+        """
+        process, statements = list(self.process), list(self.statements)
+        for kind, phrases in added.items():
+            if kind not in (*KINDS, "constraint", "process"):
+                known = ", ".join((*KINDS, "constraint", "process"))
+                raise UsageError(f"{kind!r} is no kind of statement", f"one of: {known}")
+            index = Index.of(literal_marker(phrase, self.language) for phrase in phrases)
+            own = Rule(name="workspace", markers=index, unless=Index({}, ()))
+            if kind == "process":
+                process.append(replace(own, scope="sentence"))
+            elif kind == "constraint":
+                statements.insert(0, replace(own, kind="decision", constraint=True, sure=True))
+            else:
+                statements.insert(0, replace(own, kind=kind, sure=True))  # type: ignore[arg-type]
+        return replace(
+            self,
+            process=tuple(process),
+            statements=tuple(statements),
+            by_word=_by_word((*process, *statements)),
+        )
+
+
+@dataclass(frozen=True)
+class Things:
+    """Names of products: which key they are values of, and their usual spelling."""
+
+    keys: Mapping[str, str]
+    spelling: Mapping[str, str]
+
+
+def _data(name: str) -> dict[str, Any]:
+    return tomllib.loads((files(__package__) / "rules" / f"{name}.toml").read_text("utf-8"))
+
+
+@cache
+def things() -> Things:
+    """The table of products and values."""
+    keys: dict[str, str] = {}
+    spelling: dict[str, str] = {}
+    for key, products in _data("things").items():
+        for product, spellings in products.items():
+            for text in (product.lower(), *spellings):
+                keys[text] = key
+                spelling[text] = product
+    return Things(keys, spelling)
+
+
+@cache
+def rules_for(language: str) -> Rules:
+    """The rules of ``en`` or ``zh``.
+
+    Raises:
+        UsageError: There are none for this language.
+    """
+    if language not in LANGUAGES:
+        raise UsageError(f"no extraction rules for the language {language!r}", "one of: " + ", ".join(LANGUAGES))
+    data = _data(language)
+    parts: dict[str, str] = data.get("parts", {})
+
+    def index(markers: Sequence[str]) -> Index:
+        return Index.of(compile_marker(text, language, parts) for text in markers)
+
+    def rule(row: Mapping[str, Any]) -> Rule:
+        return Rule(
+            name=row["name"],
+            markers=index(row["markers"]),
+            unless=index(row.get("unless", ())),
+            kind=row.get("kind"),
+            scope=row.get("scope", "clause"),
+            kinds=frozenset(row.get("kinds", ())),
+            constraint=row.get("constraint", False),
+            sure=row.get("sure", False),
+        )
+
+    process, statements = tuple(map(rule, data["process"])), tuple(map(rule, data["statement"]))
+    return Rules(
+        language=language,
+        process=process,
+        statements=statements,
+        by_word=_by_word((*process, *statements)),
+        lead=_lead(data["leads"], data["soft_leads"], language),
+        joint=_joint(data["joints"], language),
+        reason=_words(data["reasons"], language),
+        backward=re.compile(_choice(data["backward"]) + ("" if language == "zh" else r"\b"), re.IGNORECASE),
+        sections={word: kind for kind, words in data["sections"].items() for word in words},
+        readings=tuple(re.compile(text, re.IGNORECASE) for text in data["reading"]["patterns"]),
+        forbidding=re.compile(data["reading"]["forbidding"], re.IGNORECASE),
+        names={word.lower(): key for key, words in data["names"].items() for word in (key.replace("_", " "), *words)},
+        values={word.lower(): value for value, words in data["values"].items() for word in words},
+        labels=data["labels"],
+        words={name: re.compile(text, re.IGNORECASE | re.DOTALL) for name, text in data["words"].items()},
+    )
+
+
+LANGUAGES = ("en", "zh")
+
+
+def rules_of(text: str) -> Rules:
+    """The rules of the package by which a sentence is read."""
+    return rules_for("zh" if is_han(text) else "en")
+
+
+def _by_word(rules: Iterable[Rule]) -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {"": set()}
+    for rule in rules:
+        if rule.markers.always:
+            found[""].add(rule.name)
+        for word in rule.markers.by_word:
+            found.setdefault(word, set()).add(rule.name)
+    return {word: frozenset(names) for word, names in found.items()}
+
+
+def _choice(words: Sequence[str]) -> str:
+    return "(?:" + "|".join(sorted(words, key=len, reverse=True)) + ")"
+
+
+def _words(words: Sequence[str], language: str) -> re.Pattern[str]:
+    return re.compile(_choice(words) if language == "zh" else rf"\b{_choice(words)}\b", re.IGNORECASE)
+
+
+def _lead(words: Sequence[str], soft: Sequence[str], language: str) -> re.Pattern[str]:
+    """Words that are taken off; most only where a comma or the like follows."""
+    if language == "zh":
+        return re.compile(rf"{_choice(words)}[，,、！!。…]+\s*|{_choice(soft)}(?=[^，,])", re.IGNORECASE)
+    return re.compile(rf"{_choice([*words, *soft])}\s*[,.!:…-][,.!:…\s-]*|{_choice(soft)}\s+", re.IGNORECASE)
+
+
+def _joint(words: Sequence[str], language: str) -> re.Pattern[str]:
+    """Between clauses: a semicolon, a dash, a comma, or a word that turns."""
+    word = _choice(words)
+    if language == "zh":
+        marks = rf"[；;，]\s*{word}?|,\s*(?=[{HAN}])"
+        return re.compile(rf"{marks}|(?<=[{HAN}]){word}(?=[{HAN}])")
+    marks = rf"\s*;\s*|\s+[–—-]{{1,2}}\s+|,\s+(?:and\s+|so\s+)?(?:{word}\s+)?"
+    return re.compile(rf"{marks}|\s+{word}\s+|\.{{3}}\s*", re.IGNORECASE)

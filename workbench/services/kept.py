@@ -1,0 +1,130 @@
+"""Copies of the messages that records rest on, masked, in ``history/`` (``workspace.md``).
+
+Agents delete their session files. What a record cites, a person pins, a cut touches or a package takes is
+therefore copied while it is there; where the file is gone, the copies stand in for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from workbench.domain.message import Message
+from workbench.domain.task import Task
+from workbench.domain.trimming import with_partners
+from workbench.errors import WorkbenchError
+from workbench.store.mask import mask_json
+from workbench.store.names import file_name
+from workbench.store.private import read_beneath
+from workbench.store.records import Records
+from workbench.store.transaction import Transaction
+from workbench.store.workspace import Workspace
+
+if TYPE_CHECKING:
+    from workbench.services.context import Context
+    from workbench.services.sessions import AttachedSession
+
+COPY_LIMIT = 65_536
+"""Characters of a message that are copied."""
+_PATIENCE = 0.5
+"""Seconds to wait for another writer: what is not copied now is copied the next time."""
+_BAD = (msgspec.DecodeError, msgspec.ValidationError, RecursionError, UnicodeDecodeError)
+
+
+def path_of(session: str) -> str:
+    """The file of the copies of a session's messages, relative to the workspace folder."""
+    return f"history/{file_name(session)}.jsonl"
+
+
+def copies(workspace: Workspace, session: str) -> tuple[Message, ...]:
+    """The messages of a session that were copied, in its order; what cannot be read is left out."""
+    try:
+        data = read_beneath(workspace.root, path_of(session))
+    except WorkbenchError:
+        return ()
+    found = {message.id: message for message in _messages(data or b"") if message.session == session}
+    return tuple(sorted(found.values(), key=lambda message: message.seq))
+
+
+def _messages(data: bytes) -> Iterator[Message]:
+    for line in data.split(b"\n"):
+        if line.strip():
+            try:
+                yield msgspec.json.decode(line, type=Message)
+            except _BAD:
+                continue
+
+
+def wanted(records: Records, task: Task) -> frozenset[str]:
+    """``SESSION#ID`` of what the records of a task rest on: what they cite, and what was decided about."""
+    from workbench.services.history import cited_messages
+
+    decided = {
+        f"{session}#{message}"
+        for session, trims in records.trims.items()
+        for trim in trims
+        if trim.act != "class"
+        for message in trim.messages
+    }
+    return cited_messages(records, task) | decided
+
+
+def keep(ctx: Context, tx: Transaction, sessions: Iterable[AttachedSession], refs: Iterable[str]) -> None:
+    """Copy messages, with the calls and results that belong to them, as part of a change.
+
+    Args:
+        ctx: Where and who.
+        tx: The change.
+        sessions: Those that are here.
+        refs: ``SESSION#ID`` of the messages; what is copied already, or lies elsewhere, is passed over.
+    """
+    for session, chosen in _missing(ctx, sessions, refs):
+        path = path_of(session.ref.name)
+        before = read_beneath(ctx.workspace.root, path) or b""
+        if before and not before.endswith(b"\n"):
+            before += b"\n"
+        tx.add_file(path, before + b"".join(_line(session, message) for message in chosen))
+
+
+def catch_up(ctx: Context, records: Records, task: Task, sessions: Sequence[AttachedSession]) -> bool:
+    """Copy what the records of a task rest on and no copy is there of; returns whether there was any."""
+    refs = wanted(records, task)
+    if ctx.workspace.read_only or not _missing(ctx, sessions, refs):
+        return False
+    command = f"history keep {task.slug}"
+    with ctx.workspace.transaction(ctx.actor.name, command, now=ctx.now(), timeout=_PATIENCE) as tx:
+        keep(ctx, tx, sessions, refs)
+    return True
+
+
+def _missing(
+    ctx: Context, sessions: Iterable[AttachedSession], refs: Iterable[str]
+) -> list[tuple[AttachedSession, list[Message]]]:
+    by_session: dict[str, set[str]] = {}
+    for ref in refs:
+        name, _, message = ref.partition("#")
+        by_session.setdefault(name, set()).add(message)
+    found = []
+    for session in sessions:
+        ids = by_session.get(session.ref.name)
+        if session.state is None or not ids:
+            continue
+        there = {message.id for message in copies(ctx.workspace, session.ref.name)}
+        if ids <= there:
+            continue
+        chosen = with_partners(session.state.messages, ids) - there
+        messages = [message for message in session.state.messages if message.id in chosen]
+        if messages:
+            found.append((session, messages))
+    return found
+
+
+def _line(session: AttachedSession, message: Message) -> bytes:
+    """A message whole and masked, as one line."""
+    assert session.state is not None
+    text = session.state.log.body(message)[:COPY_LIMIT]
+    document = mask_json(msgspec.to_builtins(message.with_(text=text, size=len(text), raw=None)))
+    document["size"] = len(document["text"])
+    return msgspec.json.encode(document, order="sorted") + b"\n"

@@ -1,0 +1,46 @@
+"""Whose words stand in the user's place: a person's, or what the program writes there."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from workbench.sessions.codex.records import Payload
+
+_WRAPPED = re.compile(r"\A<([a-z][a-z_]*)(?: [^<>]*)?>.*</\1>\Z", re.DOTALL)
+"""A whole text in one pair of the program's tags; their names are words joined by underscores."""
+_OPENINGS = ("<permissions instructions>", "<turn_aborted>", "<user_instructions>", "<INSTRUCTIONS>", "<skill>")
+_DOCUMENT = "# AGENTS.md instructions"
+_SHELL = "<user_shell_command>"
+_CWD = re.compile(r"<cwd>([^<\n]+)</cwd>")
+
+
+def is_harness(text: str) -> bool:
+    """Whether the program wrote this text in the user's place."""
+    start = text.lstrip()
+    if start.startswith((_DOCUMENT, *_OPENINGS)):
+        return True
+    return start.startswith("<") and _WRAPPED.match(start.rstrip()) is not None
+
+
+def is_shell(text: str) -> bool:
+    """Whether a text is a command that the person ran past the agent, with its output."""
+    return text.startswith(_SHELL)
+
+
+def stated(payload: Payload, part: int) -> str | None:
+    """Who wrote a part, where the record says so: ``user``, ``harness``, or another word of the program's."""
+    passthrough = payload.internal_chat_message_metadata_passthrough
+    rows = passthrough.get("content_item_metadata") if isinstance(passthrough, dict) else None
+    row: Any = rows[part] if isinstance(rows, list) and part < len(rows) else None
+    provenance = row.get("provenance") if isinstance(row, dict) else None
+    kind = provenance.get("type") if isinstance(provenance, dict) else None
+    return kind if isinstance(kind, str) else None
+
+
+def folder_in(text: str) -> str | None:
+    """The working folder that the program tells the model; files of the first versions state it nowhere else."""
+    if not text.startswith("<environment_context>"):
+        return None
+    found = _CWD.search(text, 0, 4096)
+    return found[1].strip() if found else None

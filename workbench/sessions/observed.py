@@ -1,0 +1,124 @@
+"""What really happened in a session, read off its messages: commands and how they ended, files, the agent's plan.
+
+Pure, and the same for every agent. Nothing of it is stored: it is there again whenever the session is read.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from workbench.domain.message import FileChange, Message, PlanItem, ToolCall
+from workbench.sessions import tests_said
+from workbench.sessions.commands import only_looks, plain
+
+EXCERPT = 4000
+"""Characters of an output that are kept: its end, where programs say what went wrong."""
+_SKIPPED = frozenset({"denied", "running", "orphan"})
+"""Results of commands that did not run, or have not ended."""
+_HEAD = re.compile(
+    r"\A(?:(?:Exit code:|Chunk ID:|Wall time|Command:|Process |Script |Original token)[^\n]*\n)+Output:\n"
+)
+"""The lines that an agent's program writes above a command's output."""
+_STATED = re.compile(r"\A(?:Error: )?Exit code -?\d+\n")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A command that was run."""
+
+    message: Message
+    """Its result."""
+    command: str
+    argv: tuple[str, ...]
+    """Empty where it was more than one plain command."""
+    cwd: str | None
+    looks: bool
+    """It only looked at something, which proves nothing about the work."""
+    excerpt: str
+    tests: str
+    """What the output says of tests."""
+
+    @property
+    def exit_code(self) -> int | None:
+        """None is unknown, and never success."""
+        return self.message.result.exit_code if self.message.result is not None else None
+
+
+@dataclass(frozen=True)
+class Touched:
+    """A file that a call changed."""
+
+    message: Message
+    path: str
+    """Absolute where the session says in which folder it worked."""
+    old_path: str | None
+    change: FileChange
+
+
+@dataclass(frozen=True)
+class Observed:
+    """All of a session, in its order."""
+
+    runs: tuple[Run, ...] = ()
+    touched: tuple[Touched, ...] = ()
+    plan: Message | None = None
+    """The message that set the agent's plan as it stands."""
+    items: tuple[PlanItem, ...] = ()
+
+
+def observe(messages: Iterable[Message]) -> Observed:
+    """What the messages of one session show."""
+    calls: dict[str, tuple[ToolCall, str | None]] = {}
+    runs: list[Run] = []
+    touched: list[Touched] = []
+    plan: Message | None = None
+    for message in messages:
+        call, result = message.call, message.result
+        if message.plan and message.origin != "subagent":
+            plan = message
+        if call is not None:
+            if call.command:
+                calls[call.call_id] = call, message.cwd
+        elif result is not None:
+            given = calls.get(result.call_id)
+            if given is not None and result.status not in _SKIPPED:
+                runs.append(_run(message, *given))
+            touched += (_touched(message, change) for change in result.changes)
+    return Observed(tuple(runs), tuple(touched), plan, plan.plan if plan is not None else ())
+
+
+def _run(message: Message, call: ToolCall, cwd: str | None) -> Run:
+    command = (call.command or "").strip()
+    found = plain(command, cwd)
+    looks = only_looks(command)
+    text = "" if looks else message.text
+    return Run(
+        message=message,
+        command=command,
+        argv=found.argv,
+        cwd=found.cwd,
+        looks=looks,
+        excerpt=excerpt(text),
+        tests=tests_said.summary(text) if text and not message.clipped else "",
+    )
+
+
+def excerpt(output: str) -> str:
+    """The end of a command's output, without what the agent's program wrote above it."""
+    body = _STATED.sub("", _HEAD.sub("", output, count=1), count=1)
+    return body[-EXCERPT:].strip("\n")
+
+
+def with_output(run: Run, output: str) -> Run:
+    """A run whose message held only the beginning of its output, with all of it."""
+    return replace(run, excerpt=excerpt(output), tests=tests_said.summary(output))
+
+
+def _touched(message: Message, change: FileChange) -> Touched:
+    def absolute(path: str) -> str:
+        return posixpath.normpath(posixpath.join(message.cwd or "", path))
+
+    return Touched(message, absolute(change.path), absolute(change.old_path) if change.old_path else None, change)

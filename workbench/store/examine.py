@@ -1,0 +1,186 @@
+"""Looks a workspace over: what is well, what is not, and where exactly. It opens nothing for writing."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.domain.schema import TABLES
+from workbench.errors import WorkbenchError
+from workbench.store.exclude import add_wanted
+from workbench.store.form import digest
+from workbench.store.garbage import leftovers, referenced
+from workbench.store.journal import parse
+from workbench.store.lock import LOCK, read_holder
+from workbench.store.names import prompt_path
+from workbench.store.private import FILE_MODE, FOLDER_MODE, read_beneath
+from workbench.store.records import Damage
+from workbench.store.workspace import Workspace
+
+_REMOTE = ("nfs", "cifs", "smb", "9p", "fuse", "afs", "ceph", "glusterfs", "lustre")
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at, and how it is."""
+
+    name: str
+    ok: bool
+    detail: str
+    path: str | None = None
+    """Relative to the workspace folder, where one file is meant."""
+    line: int | None = None
+    column: int | None = None
+
+
+def examine(workspace: Workspace) -> tuple[Check, ...]:
+    """Every check, in an order in which a person would ask."""
+    checks: list[Check] = []
+    for look in _LOOKS:
+        try:
+            checks.extend(look(workspace))
+        except WorkbenchError as problem:
+            checks.append(Check(look.__name__.strip("_").replace("_", " "), False, problem.message))
+    return tuple(checks)
+
+
+def damage_check(damage: Damage) -> Check:
+    """A file that cannot be read, as a check."""
+    name = "schema" if damage.newer else "record"
+    return Check(name, False, f"{damage.where}: {damage.message}", damage.path, damage.line, damage.column)
+
+
+def lost(workspace: Workspace) -> list[tuple[str, str, str]]:
+    """Kind, id and path of the records that the log left and that have no file any more."""
+    records, stored = workspace.load(), workspace.stored()
+    gone = []
+    for (kind, identifier), (_, wrote) in workspace.log.latest().items():
+        if wrote.after is None or wrote.path in stored:
+            continue
+        if kind not in TABLES or identifier not in records.table(kind):
+            gone.append((kind, identifier, wrote.path))
+    return sorted(gone)
+
+
+def open_to_others(workspace: Workspace) -> list[str]:
+    """Files and folders that others than the owner may look into, where the folder itself (empty) is open."""
+    if not stat.S_IMODE(workspace.root.lstat().st_mode) & ~FOLDER_MODE:
+        return []
+    found = [""]
+    for path in _everything(workspace.root):
+        mode = os.lstat(path).st_mode
+        wanted = FOLDER_MODE if stat.S_ISDIR(mode) else FILE_MODE
+        if not stat.S_ISLNK(mode) and stat.S_IMODE(mode) & ~wanted:
+            found.append(path.relative_to(workspace.root).as_posix())
+    return found
+
+
+def _everything(root: Path) -> Iterator[Path]:
+    for folder, folders, files in os.walk(root):
+        for name in (*folders, *files):
+            yield Path(folder) / name
+
+
+def _folder(workspace: Workspace) -> Iterator[Check]:
+    # A file that a person makes in it may have any mode: nobody else comes as far as that.
+    closed = not stat.S_IMODE(workspace.root.lstat().st_mode) & ~FOLDER_MODE
+    yield Check("modes", closed, "owner-only" if closed else "others may look into the folder")
+    tidy = leftovers(workspace.root)
+    yield Check(
+        "temporary files",
+        True,
+        f"left by a killed writer in {', '.join(name or 'the folder' for name in tidy)}" if tidy else "none",
+    )
+    missing = add_wanted(workspace.location)
+    yield Check("git", not missing, "git would see the workspace" if missing else "git leaves the workspace alone")
+
+
+def _file_system(workspace: Workspace) -> Iterator[Check]:
+    kind = file_system_of(workspace.root)
+    remote = kind.startswith(_REMOTE)
+    more = ": over a network; the lock holds only where its server supports it" if remote else ""
+    yield Check("file system", True, (kind or "not known on this system") + more)
+
+
+def file_system_of(path: Path) -> str:
+    """The type of the file system that holds a path; empty where the system does not say."""
+    try:
+        rows = Path("/proc/self/mountinfo").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    mounts = {}
+    for row in rows:
+        before, _, after = row.partition(" - ")
+        mounts[before.split()[4].replace("\\040", " ")] = after.split()[0]
+    real = os.path.realpath(path)
+    best = max((at for at in mounts if real == at or real.startswith(at.rstrip("/") + "/")), key=len, default="")
+    return mounts.get(best, "")
+
+
+def _lock(workspace: Workspace) -> Iterator[Check]:
+    holder = read_holder(workspace.root / LOCK)
+    said = f"last held by process {holder.pid} ({holder.command}) at {holder.since}" if holder else "never held"
+    yield Check("lock", True, said)
+
+
+def _journal(workspace: Workspace) -> Iterator[Check]:
+    position = workspace.journal.position()
+    pending = [] if position.settled else workspace.journal.since(position)
+    if pending:
+        yield Check("journal", False, f"change {pending[-1].id} is committed and not completely written yet")
+    bad = workspace.damaged_changes()
+    for damage in bad:
+        yield Check("journal", False, f"{damage.where}: {damage.message}", damage.path, damage.line, damage.column)
+    if not pending and not bad:
+        count = sum(parse(line) is not None for _, _, line in workspace.log.lines())
+        yield Check("journal", True, f"{count} changes")
+
+
+def _records(workspace: Workspace) -> Iterator[Check]:
+    records = workspace.load()
+    for damage in records.damaged:
+        yield damage_check(damage)
+    gone = lost(workspace)
+    for kind, _, path in gone:
+        yield Check("record", False, f"{path}: the log holds it, but the file of {kind} is gone", path, 1, 1)
+    if not records.damaged and not gone:
+        count = sum(len(records.table(kind)) for kind in (*TABLES, "packages"))
+        yield Check("records", True, f"{count} records can be read")
+    edited = workspace.edited_outside()
+    names = ", ".join(f"{kind}/{identifier}" for kind, identifier in edited[:_SHOWN])
+    yield Check("hand edits", True, f"{len(edited)} not in the log yet: {names}" if edited else "all in the log")
+    contested = [f"{kind}/{row.id}" for kind in TABLES for row in records.table(kind).values() if row.contests]
+    yield Check("contested", True, ", ".join(contested[:_SHOWN]) if contested else "nothing")
+
+
+def _packages(workspace: Workspace) -> Iterator[Check]:
+    bad = 0
+    for identifier, package in workspace.load().packages.items():
+        path = prompt_path(identifier)
+        data = read_beneath(workspace.root, path)
+        if data is None or digest(data) != package.envelope.prompt_sha256:
+            bad += 1
+            what = "the prompt is gone" if data is None else "the prompt is not the one that was prepared"
+            yield Check("package", False, f"{path}: {what}; prepare the package again", path)
+    if not bad:
+        yield Check("packages", True, f"{len(workspace.load().packages)} with their prompts")
+
+
+def _contents(workspace: Workspace) -> Iterator[Check]:
+    kept = workspace.blobs()
+    wanted = referenced(workspace.root)
+    bad = [name for name in kept if digest(read_beneath(workspace.root, f"blobs/{name}") or b"") != name]
+    for name in bad:
+        yield Check("content", False, f"blobs/{name}: not the content that its name says", f"blobs/{name}")
+    if not bad:
+        spare = len([name for name in kept if name not in wanted])
+        yield Check("contents", True, f"{len(kept)} kept" + (f", {spare} of them for nothing (gc)" if spare else ""))
+
+
+_LOOKS: tuple[Callable[[Workspace], Iterator[Check]], ...] = (
+    _folder, _file_system, _lock, _journal, _records, _packages, _contents,
+)  # fmt: skip
