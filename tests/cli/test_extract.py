@@ -153,7 +153,7 @@ def test_open_items_count_at_once_only_from_the_person(run: Any, task: str, work
     assert run("extract", "--session", str(path), "--propose", "@").code == 0
     (record,) = Workspace.open(find_existing(workspace.parent)).load().tasks.values()
     assert [(item.text, item.accepted) for item in record.state.pending] == [
-        ("TODO: paging on /list", True),
+        ("paging on /list", True),
         ("The export button still needs tests.", False),
     ]
 
@@ -211,3 +211,21 @@ def test_a_new_task_takes_over_from_a_session(run: Any, workspace: Path, tmp_pat
 def test_nothing_is_made_where_there_is_nothing_to_take_from(run: Any, workspace: Path) -> None:
     assert run("task", "new", "Sorting", "--carry", "no-such-thing", "--yes").code == 3
     assert run("task", "list", "--json").json["tasks"] == []
+
+
+def test_a_workspaces_phrases_count_once_it_is_trusted(run: Any, workspace: Path) -> None:
+    (workspace / "workspace.toml").write_text('[extraction]\nmarkers = ["decision: cast in stone"]\n')
+    (workspace.parent / "notes.md").write_text("The header is cast in stone.\n")
+    assert run("extract", "notes.md", "--json").json["decisions"] == []
+    assert run("trust", "--yes").code == 0
+    (item,) = run("extract", "notes.md", "--json").json["decisions"]
+    assert item["rule"] == "workspace"
+
+
+def test_a_phrase_without_a_kind_is_named(run: Any, workspace: Path) -> None:
+    assert run("trust", "--yes").code == 0
+    (workspace / "workspace.toml").write_text('[extraction]\nmarkers = ["cast in stone"]\n')
+    (workspace.parent / "notes.md").write_text("x\n")
+    result = run("extract", "notes.md")
+    assert result.code == 2
+    assert "cast in stone" in result.err

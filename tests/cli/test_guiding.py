@@ -26,7 +26,7 @@ def test_the_front_page_marks_what_is_not_built(run: Run) -> None:
 
 @pytest.mark.parametrize(
     ("typed", "meant"),
-    [("statsu", "status"), ("stat", "status"), ("tsak", "task"), ("lgo", "log"), ("servee", "serve")],
+    [("statsu", "status"), ("stauts", "status"), ("tsak", "task"), ("lgo", "log"), ("servee", "serve")],
 )
 def test_a_slip_leads_to_what_there_is(run: Run, typed: str, meant: str) -> None:
     assert f"did you mean: workbench {meant}\n" in run(typed).err

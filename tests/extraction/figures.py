@@ -1,4 +1,4 @@
-"""Figures of the rules layer over the labelled set: ``python tests/extraction/figures.py [tune|test] [--errors]``."""
+"""Figures of the rules layer over the labelled set: ``python -m tests.extraction.figures [tune|test] [--errors]``."""
 
 from __future__ import annotations
 

@@ -129,6 +129,45 @@ def test_a_choice_in_chinese_is_a_decision(key: str, value: str, template: str) 
     assert [find.kind for find in EXTRACTOR.extract(text).finds] == ["decision"]
 
 
+CONSTRAINTS = [
+    "The {key} must be {value}.",
+    "Constraint: {key} = {value}",
+    "The {key} must stay {value}.",
+    "Always use {value} for the {key}.",
+    "Do not use anything other than {value} for the {key}.",
+    "Keep the {key} at {value}.",
+    "Only {value} is allowed for the {key}.",
+    "The {key} should always be {value}.",
+]
+CONSTRAINTS_ZH = [
+    "{key}必须是 {value}。",
+    "约束：{key} = {value}",
+    "{key}只能用 {value}。",
+    "{key}不得使用 {value} 以外的值。",
+    "请保持{key}为 {value}。",
+    "{key}统一用 {value}。",
+]
+
+
+@given(
+    english=st.booleans(),
+    keys=st.tuples(KEYS, KEYS_ZH),
+    value=VALUES,
+    number=st.integers(0, 40),
+    noise=st.lists(st.tuples(st.sampled_from(sorted(ENGLISH)), VALUES, st.integers(0, 2)), max_size=4),
+)
+def test_a_constraint_is_found_among_mentions(
+    english: bool, keys: tuple[str, str], value: str, number: int, noise: list[tuple[str, str, int]]
+) -> None:
+    key = keys[0] if english else keys[1]
+    templates, mentions = (CONSTRAINTS, ENGLISH) if english else (CONSTRAINTS_ZH, CHINESE)
+    lines = [mentions[why][n % len(mentions[why])].format(key=key, value=other) for why, other, n in noise]
+    lines.insert(len(lines) // 2, templates[number % len(templates)].format(key=key, value=value))
+    (find,) = EXTRACTOR.extract("\n\n".join(lines)).finds
+    assert find.kind == "decision"
+    assert value.lower() in str(find.value).lower()
+
+
 @given(st.text(max_size=300))
 def test_any_text_is_read_without_harm(text: str) -> None:
     found = EXTRACTOR.extract(text)

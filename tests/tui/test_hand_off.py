@@ -273,3 +273,15 @@ async def test_a_launched_package_is_followed_and_not_launched_again(opened, des
         await pilot.press("enter")
         await screen(pilot, FollowScreen)
         assert ("handed", "pk5launched") in desk.done
+
+
+async def test_the_cursor_goes_on_to_what_replaced_its_package(opened, desk):
+    async with opened(desk) as (app, pilot):
+        await pilot.press("4", "j")
+        rows = app.main.packages.list
+        assert rows.current_id == "pk1stale00"
+        heir = data.package("pk6heir000", "pending", "codex")
+        heir = replace(heir, envelope=heir.envelope.with_(replaces="pk1stale00"))
+        desk.change(packages=(heir, *desk.shown.packages))
+        app.nudge()
+        await until(pilot, lambda: rows.current_id == "pk6heir000")

@@ -170,10 +170,10 @@ async def test_where_another_session_begins_a_heading_says_whose(opened, desk):
     desk.change(history=replace(history, messages=(*history.messages, *other)), sessions=sessions)
     async with opened(desk, (100, 40)) as (app, pilot):
         rows = app.main.history.list
-        await sees(pilot, "── codex · Fonts · 09:01–09:03 · idle 3 h ──")
+        await sees(pilot, "── codex · idle 3 h · 09:01–09:03 · Fonts ──")
         assert rows.current.message.ref == "codex:01a9#c3"
         await pilot.press("g")
-        await sees(pilot, "── claude · Invoices · 09:01–09:19 · live ──")
+        await sees(pilot, "── claude · live · 09:01–09:19 · Invoices ──")
         assert "    # who" in text_of(app)
         await pilot.press("j")
         assert rows.current.message.seq == 2

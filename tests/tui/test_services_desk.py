@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.tui.seeing import says, sees, text_of, until
-from workbench.errors import RefusedError, VersionConflictError
+from workbench.errors import RefusedError, UsageError, VersionConflictError
 from workbench.services import facts
 from workbench.services.context import Context, open_context
 from workbench.services.demo import copy_demo
@@ -44,6 +44,8 @@ def test_a_cut_is_planned_carried_out_and_taken_back(desk):
     plan = desk.plan_cut(task, refs, "drop")
     assert plan.after < plan.before == view.history.tokens_kept
     assert "context does not change" in plan.in_what
+    assert plan.package is not None
+    assert plan.package[1] == plan.package[2] > 0
     desk.cut(task, plan)
     assert desk.view().history.tokens_kept == plan.after
     undo = desk.undo_plan()
@@ -144,5 +146,58 @@ async def test_the_three_interactions_by_keyboard(context):
             await pilot.press("H" if kind is Pick else "enter")
             await until(pilot, lambda kind=kind: isinstance(app.screen, kind))
             await pilot.pause()
-        await sees(pilot, "✓ launched")
+        await sees(pilot, "◔ waiting")
         assert "not observed yet" in text_of(app)
+
+
+def test_the_attempt_that_never_began_is_said_to_be_cancelled(desk):
+    task = desk.view().task.task.id
+    first = desk.hand_over(desk.prepare(task, Choice("codex")), "print")
+    assert first.left == "claude gave the task up"
+    assert first.observed
+    assert not first.steps
+    second = desk.hand_over(desk.prepare(task, Choice("gemini")), "print")
+    assert second.left == "the attempt of codex, never seen to begin, was cancelled"
+    assert not second.observed
+    assert second.agent == "Gemini CLI"
+    again = desk.handed(second.package)
+    assert (again.left, again.to_copy, again.by_hand) == (second.left, second.to_copy, True)
+    assert again.command == second.command
+
+
+def test_what_is_written_holds_or_waits_to_be_settled(desk):
+    assert desk.new_fact("some.key", "8080", "the port").settle == ""
+    fact = next(f for f in desk.view().facts if f.key == "some.key")
+    assert (fact.fact.value, fact.lifecycle) == (8080, "active")
+    wording = desk.edit_fact(fact.fact.id, fact.fact.version, "8080", "where it listens")
+    assert not wording.settle
+    fact = next(f for f in desk.view().facts if f.key == "some.key")
+    assert fact.fact.statement == "where it listens"
+    other = desk.edit_fact(fact.fact.id, fact.fact.version, "9090", "where it listens")
+    waiting = next(f for f in desk.view().facts if f.fact.id == other.settle)
+    assert (waiting.fact.value, waiting.lifecycle) == (9090, "proposed")
+    desk.confirm(other.settle, desk.settlement(other.settle).expect)
+    assert next(f for f in desk.view().facts if f.key == "some.key").fact.value == 9090
+    with pytest.raises(UsageError, match="a value is needed"):
+        desk.new_fact("another", "", "")
+    with pytest.raises(UsageError, match="not a key"):
+        desk.new_fact("a b", "1", "")
+
+
+def test_a_constraint_is_of_its_task_and_a_task_is_revised_as_it_was_seen(desk):
+    task = desk.view().task.task
+    desk.new_fact("ui.width", "80", "", task.id)
+    made = next(f for f in desk.view().facts if f.key == "ui.width")
+    assert (made.fact.kind, made.fact.scope) == ("constraint", task.id)
+    said = desk.edit_task(task.id, task.version, task.title, "Another objective")
+    assert f"plan revision {task.plan_revision + 1}" in said.said
+    with pytest.raises(VersionConflictError):
+        desk.edit_task(task.id, task.version, "Late", "Another objective")
+    desk.new_task("A second task", "")
+    assert desk.view().task.task.title == "A second task"
+
+
+def test_undo_says_what_comes_back(desk):
+    desk.new_fact("some.key", "8080", "")
+    assert any("some.key = 8080" in line for line in desk.undo_plan().records)
+    assert "some.key = 8080" in desk.undo(desk.undo_plan().change)

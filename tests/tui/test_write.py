@@ -20,7 +20,7 @@ async def test_a_new_fact(opened, desk):
         await form(pilot, "plus", "enter")
         await pilot.press(*"port", "tab", *"80", "tab", *"ours", "enter")
         await until(pilot, lambda: ("new_fact", "port", "80", "ours", None) in desk.done)
-        await says(pilot, "It is written.  u takes it back.")
+        await says(pilot, "It is written. u takes it back.")
 
 
 async def test_a_constraint_belongs_to_the_task(opened, desk):

@@ -82,6 +82,8 @@ def _expand(text: str, language: str, parts: Mapping[str, str]) -> str:
     for _ in range(3):  # parts may be made of parts
         text = re.sub(r"\{([a-z]+)\}", lambda m: f"(?:{known[m[1]]})" if m[1] in known else m[0], text)
     text = re.sub(r"(?<=[(|])n't", r"\\w+n't", text)
+    if language != "zh":
+        text = text.replace(" … ", f" (?:{known['…']} )?")  # the gap may be nothing
     text = text.replace("…", known["…"])
     return re.sub(r" (?![?*+{])", r"\\s+", text) if language != "zh" else text
 

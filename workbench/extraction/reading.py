@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from workbench.domain.fact import is_key
 from workbench.domain.record import Json
-from workbench.extraction.rules import Rules, things
+from workbench.extraction.rules import Rules, rules_of, things
 
 _ASIDE = re.compile(r"\s*[（(][^（()）]*[)）]?$")
 _MARKS = "\"'`“”‘’「」『』()（）[]{}.,;:!。，；：！*_ \t"
@@ -53,7 +53,7 @@ def read(text: str, rules: Rules, *, constraint: bool = False) -> Reading:
     """Key and value of a statement, as far as its words allow."""
     body = rules.words["label"].sub("", text.strip().strip("*_").strip()).strip()
     body = re.sub(r"^[\s\-*•]+", "", body).rstrip(".!。！;； ")
-    if constraint and (found := rules.forbidding.search(body)):
+    if constraint and not rules.words["except"].search(body) and (found := rules.forbidding.search(body)):
         key = _key(found["key"], rules)
         if key:
             return Reading(
@@ -67,6 +67,11 @@ def read(text: str, rules: Rules, *, constraint: bool = False) -> Reading:
         if match and (reading := _reading(match.groupdict(), rules)):
             return reading
     return Reading()
+
+
+def without_label(text: str) -> str:
+    """An open item without the word that says that it is one; the text itself where nothing else is left."""
+    return rules_of(text).words["open_label"].sub("", text) or text
 
 
 def _reading(groups: dict[str, str | None], rules: Rules) -> Reading | None:

@@ -9,7 +9,7 @@ from workbench.domain.fact import Act, Fact
 from workbench.domain.ids import new_id
 from workbench.domain.task import PendingItem, Task
 from workbench.errors import NotFoundError
-from workbench.services import extraction, sessions, tasks
+from workbench.services import extraction, proposing, sessions, tasks
 from workbench.services.context import Context
 from workbench.store.records import Records
 
@@ -55,7 +55,7 @@ def carry(ctx: Context, task: Task, given: Task | str) -> Carried:
 
 def _from_session(ctx: Context, task: Task, name: str) -> Carried:
     done = extraction.from_session(name, ctx=ctx, env=ctx.env)
-    kept = extraction.propose(ctx, task, done.found)
+    kept = proposing.propose(ctx, task, done.found)
     left = [f"{text} ({why})" for text, why in kept.left]
     left.append(f"{done.found.process} sentences of process, {done.skipped} messages of tools")
     return Carried(len(kept.active) + len(kept.proposed), len(kept.pending), 0, tuple(left))

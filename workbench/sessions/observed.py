@@ -9,6 +9,7 @@ import posixpath
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from workbench.domain.message import FileChange, Message, PlanItem, ToolCall
 from workbench.sessions import tests_said
@@ -37,9 +38,18 @@ class Run:
     cwd: str | None
     looks: bool
     """It only looked at something, which proves nothing about the work."""
-    excerpt: str
-    tests: str
-    """What the output says of tests."""
+    output: str
+    """All of it, or as much as the message holds."""
+
+    @cached_property
+    def excerpt(self) -> str:
+        """The end of the output, where programs say what went wrong."""
+        return excerpt(self.output)
+
+    @cached_property
+    def tests(self) -> str:
+        """What the output says of tests."""
+        return tests_said.summary(self.output)
 
     @property
     def exit_code(self) -> int | None:
@@ -93,16 +103,13 @@ def observe(messages: Iterable[Message]) -> Observed:
 def _run(message: Message, call: ToolCall, cwd: str | None) -> Run:
     command = (call.command or "").strip()
     found = plain(command, cwd)
-    looks = only_looks(command)
-    text = "" if looks else message.text
     return Run(
         message=message,
         command=command,
         argv=found.argv,
         cwd=found.cwd,
-        looks=looks,
-        excerpt=excerpt(text),
-        tests=tests_said.summary(text) if text and not message.clipped else "",
+        looks=only_looks(command),
+        output=message.text,
     )
 
 
@@ -114,7 +121,7 @@ def excerpt(output: str) -> str:
 
 def with_output(run: Run, output: str) -> Run:
     """A run whose message held only the beginning of its output, with all of it."""
-    return replace(run, excerpt=excerpt(output), tests=tests_said.summary(output))
+    return replace(run, output=output)
 
 
 def _touched(message: Message, change: FileChange) -> Touched:

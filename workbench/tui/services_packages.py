@@ -106,11 +106,26 @@ class PackageDesk(DeskBase):
         )
 
     def prepare(self, task: str, choice: Choice, replaces: str | None = None) -> str:
-        """Store a package as pending, and remember the choice."""
-        options = CompileOptions(budget=choice.budget, pins=choice.pins, without=choice.without)
-        stored = packages.prepare(self.ctx, self._task(task), choice.to, options, replaces=replaces)
+        """Store the package that was looked at as pending, and remember the choice.
+
+        Where what it rests on changed meanwhile, nothing is stored and the next draft is made anew.
+        """
+        with self._lock:
+            looked = self._seen(task, choice) or self._packed(self._task(task), choice)
+            try:
+                stored = packages.store(self.ctx, looked, replaces=replaces)
+            except WorkbenchError:
+                self._preview = None
+                raise
         self.ctx.workspace.local.set(LAST_CHOICE, {"to": choice.to, "budget": choice.budget})
         return stored.envelope.id
+
+    def _seen(self, task: str, choice: Choice) -> Preview | None:
+        """The preview that the person looked at, whatever changed since."""
+        known = self._preview[1] if self._preview is not None else None
+        if known is None or (known.task.id, known.to) != (task, choice.to):
+            return None
+        return known.pack(budget=choice.budget, pins=choice.pins, without=choice.without)
 
     def stored(self, package: str) -> Draft:
         """A stored package, to look at."""

@@ -13,7 +13,8 @@ from workbench.errors import NotBuiltError, NotFoundError, UsageError
 if TYPE_CHECKING:
     from workbench.extraction import Find, Kind
     from workbench.services.context import Context
-    from workbench.services.extraction import Extracted, Proposed
+    from workbench.services.extraction import Extracted
+    from workbench.services.proposing import Proposed
 
 COMMANDS = (
     Command(
@@ -69,7 +70,7 @@ def _physical(text: str) -> Iterator[str]:
 
 
 def _one(call: Call) -> Answer:
-    from workbench.services import extraction, tasks
+    from workbench.services import extraction, proposing, tasks
 
     args = call.args
     context = _context(call, needed=args.propose is not None)
@@ -83,7 +84,7 @@ def _one(call: Call) -> Answer:
     lines = _shown(done)
     if args.propose is not None:
         assert context is not None
-        kept = extraction.propose(context, tasks.resolve(context, args.propose), done.found)
+        kept = proposing.propose(context, tasks.resolve(context, args.propose), done.found)
         document["proposed"] = _kept(kept)
         lines += _said(kept)
     return Answer(document, lines, notes=[done.advice] if done.advice else ())
@@ -141,9 +142,13 @@ def _shown(done: Extracted) -> list[Line | Block]:
     lines += [
         Span("\u2500" * 40, "dim"),
         f"{counts}; {found.process} sentences of process left out{skipped}; taken for a {found.form}; model layer off",
-        f"{done.before:,} tokens before, {done.after:,} after: {done.ratio} times smaller ({done.tokenizer})",
+        f"{done.before:,} tokens before, {done.after:,} after: {_gain(done)} ({done.tokenizer})",
     ]
     return lines
+
+
+def _gain(done: Extracted) -> str:
+    return f"{done.ratio} times smaller" if done.after else "nothing to carry"
 
 
 _NAMES: tuple[tuple[Kind, str], ...] = (

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from workbench.domain.package import Difference
+from workbench.errors import RefusedError
 from workbench.services.view import FactView
 from workbench.tui import paint
 from workbench.tui.desk import AgentChoice, Choice, Handed
@@ -66,10 +67,17 @@ async def compile_and_go(app: WorkbenchApp, choice: Choice, replaces: str | None
         draft = await asyncio.to_thread(app.desk.draft, task, wanted)
         return PackageInput(draft, (), waiting(app))
 
-    answer = await app.push_screen_wait(PackageScreen(await pack(choice), pack, lambda fact: settle(app, fact)))
-    if answer is None:
-        return
-    package = await asyncio.to_thread(app.desk.prepare, task, answer.choice, replaces)
+    while True:
+        answer = await app.push_screen_wait(PackageScreen(await pack(choice), pack, lambda fact: settle(app, fact)))
+        if answer is None:
+            return
+        try:
+            package = await asyncio.to_thread(app.desk.prepare, task, answer.choice, replaces)
+            break
+        except RefusedError as changed:
+            # What was looked at is no longer so: said, and the package opens as it is now.
+            app.fail(changed)
+            choice = answer.choice
     app.changed(f"It takes the place of the package for {choice.to} that waited." if replaces else "")
     await launch(app, package, answer.choice)
 

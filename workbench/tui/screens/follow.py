@@ -58,6 +58,10 @@ class FollowScreen(Modal[None]):
         if self._ready:
             self._write()
 
+    def on_resize(self) -> None:
+        """Lines wrap at another place."""
+        self._write()
+
     @property
     def _package(self) -> PackageView | None:
         if self.view is None:
@@ -65,7 +69,8 @@ class FollowScreen(Modal[None]):
         return next((p for p in self.view.packages if p.envelope.id == self._handed.package), None)
 
     def _write(self) -> None:
-        self.query_one("#story", Static).update(paint.stack(self._rows()))
+        width = self.query_one("#story").size.width or 90
+        self.query_one("#story", Static).update(paint.hang(self._rows(), width))
 
     def _rows(self) -> Iterator[Content]:
         package = self._package
@@ -82,7 +87,7 @@ class FollowScreen(Modal[None]):
         yield Content("")
         yield Content.styled("the command, for you to start" if self._handed.by_hand else "the command", "$label bold")
         yield paint.lines(self._handed.command, 20)[0]
-        if self._handed.prompt_file is not None:
+        if self._handed.prompt_file is not None and not self._handed.by_hand:
             yield Content.assemble(("the prompt lies in ", paint.QUIET), paint.line(str(self._handed.prompt_file)))
         yield Content("")
         start = "Start it in a terminal of its own; " if self._handed.by_hand and not self._handed.failure else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -24,6 +24,8 @@ from workbench.tui.widgets.key_bar import BarKey
 from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.task_pane import TaskScroll
 
+ENTER: Mapping[LaunchWay, str] = {"copy": "hand over, copy it", "print": "hand over, show it"}
+"""What enter does where the person starts the receiver herself; else it launches."""
 LEAST_BELOW = 14
 """Lines that frame, ways, command and keys need beside the differences."""
 Step = Literal["launch", "recompile", "settle", "reject"]
@@ -135,7 +137,10 @@ class LaunchScreen(Modal[LaunchAnswer]):
 
     def keys(self) -> list[BarKey]:
         """Launch, or what to do about differences."""
-        keys = [BarKey("enter", "launch", "launch", not self.stops)]
+        offer = self.query_one(WayList).current
+        able = not self.stops and offer is not None and not offer.why_not
+        label = ENTER.get(offer.way, "launch") if offer is not None else "launch"
+        keys = [BarKey("enter", label, "launch", able, -1)]
         if self._differences:
             keys += [BarKey("r", "recompile", "recompile"), BarKey("s", "settle", "settle")]
         if self.stops:
@@ -156,6 +161,7 @@ class LaunchScreen(Modal[LaunchAnswer]):
         offer = self.query_one(WayList).current
         text = paint.lines(offer.command, 40)[0] if offer else Content("")
         self.query_one("#command-text", Static).update(text)
+        self.refresh_keys()
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
         """Enter."""

@@ -41,7 +41,7 @@ class MainScreen(Screen[None]):
     """Panes over the view, and the keys that ask the app for something."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("main")
-    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (40, "-narrow"), (100, "-medium"), (150, "-wide"), (180, "-vast")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (40, "-narrow"), (100, "-medium"), (150, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (10, "-low"), (20, "-tall")]  # noqa: RUF012
     AUTO_FOCUS = "#history"
 

@@ -22,8 +22,10 @@ ACTS: tuple[tuple[CutAct, str, str], ...] = (
     ("externalise", "x", "the content goes to a file; a line says how to read it"),
 )
 FINDINGS_SHOWN = 14
-LISTED = 5
-"""Messages that are listed, the largest first."""
+LISTED = ((36, 5), (30, 3), (0, 1))
+"""Messages that are listed, the largest first, by the lines of the screen."""
+TALL = 32
+"""Lines of the screen from which there are blank lines between the parts."""
 GROUPS = (
     ("always", "×", "$bad", "A guard stops this: it cannot be cut"),
     ("unless_yes", "!", "$warn", "A guard stops this unless you type yes"),
@@ -45,6 +47,7 @@ class TrimScreen(Modal[TrimAnswer]):
     """One cut, in three ways."""
 
     TITLE_TEXT = "trim"
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-short"), (TALL, "-tall")]  # noqa: RUF012
     BINDINGS = [  # noqa: RUF012
         ("d", "choose('drop')", "drop"),
         ("m", "choose('summarise')", "summarise"),
@@ -91,14 +94,22 @@ class TrimScreen(Modal[TrimAnswer]):
         """Which act; enter does it."""
         return [
             BarKey("d m x", "choose how", "step(1)"),
-            BarKey("enter", f"cut: {self._act} {paint.plural(len(self.plan.ids), 'message')}", "go", self.able),
+            BarKey("enter", f"cut: {self._act} {paint.plural(len(self.plan.ids), 'message')}", "go", self.able, -1),
         ]
+
+    def on_resize(self) -> None:
+        """Rows are cut at the width; the findings take what is left of the height."""
+        self._write()
 
     def _write(self) -> None:
         plan = self.plan
-        self.query_one("#figures", Static).update(paint.stack(self._figures(plan)))
-        self.query_one("#going", Static).update(paint.stack(self._going_rows()))
-        self.query_one("#acts", Static).update(paint.stack(self._act_rows()))
+        width = self.query_one("#figures").size.width or 94
+        used = 4 + plan.needs_yes + (self._act == "summarise")
+        for name, rows in (("figures", self._figures(plan)), ("going", self._going_rows()), ("acts", self._act_rows())):
+            shown = [row.truncate(width, ellipsis=True) for row in rows]
+            used += len(shown) + (1 if self.app.size.height >= TALL else 0)
+            self.query_one(f"#{name}", Static).update(paint.stack(shown))
+        self.query_one("#findings").styles.max_height = max(3, self.app.size.height - used)
         self.query_one("#sentence").display = self._act == "summarise"
         self.query_one("#finding-text", Static).update(paint.stack(self._findings(plan)))
         self.query_one("#findings").display = bool(plan.findings)
@@ -117,7 +128,10 @@ class TrimScreen(Modal[TrimAnswer]):
             f" tokens of this history  (-{paint.count(saved)}{share})",
         )
         yield self._package(plan)
-        yield Content.assemble(("counted in ", paint.QUIET), paint.line(plan.in_what, paint.QUIET))
+        what, _, rest = plan.in_what.partition("; ")
+        yield Content.assemble(("the first figure is of ", paint.QUIET), paint.line(what, paint.QUIET))
+        if rest:
+            yield paint.line(rest, paint.QUIET)
 
     def _package(self, plan: Cut) -> Content:
         """The other figure: a package carries little of a history, so it may not change at all."""
@@ -145,7 +159,8 @@ class TrimScreen(Modal[TrimAnswer]):
                 for name, tokens in order
             ),
         )
-        for row in self._going[:LISTED]:
+        listed = next(number for least, number in LISTED if self.app.size.height >= least)
+        for row in self._going[:listed]:
             who, style = paint.speaker(row.message)
             yield Content.assemble(
                 paint.word(paint.count(row.tokens), 8, right=True),
@@ -153,7 +168,7 @@ class TrimScreen(Modal[TrimAnswer]):
                 paint.word(who, 6, style),
                 paint.line(paint.gist(row.message), limit=70),
             )
-        left = self._going[LISTED:]
+        left = self._going[listed:]
         if left:
             tokens = paint.count(sum(row.tokens for row in left))
             yield Content.styled(f"          and {len(left)} more, {tokens} tokens", paint.QUIET)

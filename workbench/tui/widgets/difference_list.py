@@ -15,6 +15,8 @@ from workbench.tui.widgets.line_list import LineList
 class DifferenceList(LineList[Difference], can_focus=False):
     """Scrolled from the list beside it; it knows how many are out of sight."""
 
+    CURSOR = False
+
     def row_id(self, row: Difference) -> str:
         """What differs."""
         return f"{row.code} {row.subject}"

@@ -24,10 +24,16 @@ EMPTY = Content.assemble(
 )
 NOT_FOUND = Content.styled("No fact holds these words. esc clears the filter.", "$quiet")
 TRUST_WIDTH = 9
-WITH_TRUST = 46
-"""Cells from which trust has a column; narrower, it is in the fact itself (enter)."""
+SHORT_TRUST = {"reported": "rep.", "verified": "ver.", "authoritative": "auth"}
+"""Trust where there is no room for the word; the fact itself (enter) has it in full."""
+WITH_TRUST, WITH_SHORT_TRUST = 46, 34
+"""Cells from which trust has a column."""
 VALUE_LINES = 4
 """Lines that a value may take which does not fit beside its key."""
+
+
+INDENT = Content("    ")
+"""Before what goes on below."""
 
 
 class FactList(LineList[FactView]):
@@ -47,7 +53,9 @@ class FactList(LineList[FactView]):
         """Lifecycle, key, value, trust; under them what did not fit, and what stands against it."""
         symbol, style = paint.LIFECYCLE[row.lifecycle]
         trust, trust_style = paint.TRUST[row.fact.trust]
-        tail = TRUST_WIDTH + 1 if width >= WITH_TRUST else 0
+        if width < WITH_TRUST:
+            trust = SHORT_TRUST[row.fact.trust] if width >= WITH_SHORT_TRUST else ""
+        tail = TRUST_WIDTH + 1 if width >= WITH_TRUST else len(trust) + bool(trust)
         key_width = max(6, min(self.key_width, (width - tail) // 2))
         room = max(4, width - key_width - 3 - tail)
         value = self._value(row)
@@ -56,13 +64,14 @@ class FactList(LineList[FactView]):
             paint.word(row.key, key_width, style if row.against else ""),
             " ",
         ]
-        beside = value.wrap(room) if value.cell_length > room else [value]
-        first: list[Content | str | tuple[str, str]] = [*head, paint.fit(beside[0], room)]
+        beside = value.wrap(room)[0].rstrip() if value.cell_length > room else value
+        first: list[Content | str | tuple[str, str]] = [*head, paint.fit(beside, room)]
         if tail:
-            first += [" ", paint.word(trust, TRUST_WIDTH, trust_style)]
-        indent = Content(" " * (key_width + 3))
-        below = [indent + line.rstrip() for line in beside[1:VALUE_LINES]]
-        if len(beside) > VALUE_LINES:
+            first += [" ", paint.word(trust, tail - 1, trust_style)]
+        rest = value[len(beside) :]
+        wrapped = rest[len(rest) - len(rest.plain.lstrip()) :].wrap(max(8, width - len(INDENT))) if rest else []
+        below = [INDENT + line.rstrip() for line in wrapped[: VALUE_LINES - 1]]
+        if len(wrapped) >= VALUE_LINES:
             below[-1] = below[-1].truncate(width - 1) + Content("…")
         if row.against and row.lifecycle != "challenged":
             below.append(self._against(row, width))
@@ -79,12 +88,10 @@ class FactList(LineList[FactView]):
         words = {"proposed": "would replace", "contested": "stands against"}
         _, style = paint.LIFECYCLE[row.lifecycle]
         values = ", ".join(value_text(fact.value) for fact in row.against)
-        trust = row.against[0].trust
-        return Content.assemble(
-            (f"  {words.get(row.lifecycle, row.lifecycle)} ", style),
-            paint.line(values, limit=max(8, width - 30)),
-            (f" ({paint.TRUST[trust][0]})", paint.TRUST[trust][1]),
-        )
+        trust, trust_style = paint.TRUST[row.against[0].trust]
+        lead, tail = f"  {words.get(row.lifecycle, row.lifecycle)} ", f" ({trust})"
+        room = max(8, width - len(lead) - len(tail))
+        return Content.assemble((lead, style), paint.line(values).truncate(room, ellipsis=True), (tail, trust_style))
 
 
 class FactsPane(FilteredPane):

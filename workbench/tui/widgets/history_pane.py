@@ -109,9 +109,9 @@ class HistoryPane(FilteredPane):
         first, last = (paint.clock(row.message.at, self.now) for row in (rows[0], rows[-1]))
         when = f"{first}–{last}" if first != last else first
         title = session.title if session is not None and session.title else id_[:8]
-        parts = [(agent, "$label bold"), (title, paint.LABEL), (when, paint.QUIET)]
-        if session is not None:
-            parts.append(session_standing(session, self.now))
+        standing = session_standing(session, self.now) if session is not None else ("", "")
+        # The title comes last: it is what may be cut.
+        parts = [(agent, "$label bold"), standing, (when, paint.QUIET), (title, paint.LABEL)]
         return Content.assemble(
             ("── ", "$rule"), paint.fit_parts([part for part in parts if part[0]]), (" ──", "$rule")
         )
@@ -181,5 +181,4 @@ def figure_line(history: HistoryView, marks: frozenset[str]) -> Content:
         (" → ", paint.QUIET),
         (f"{paint.count(after)} tokens", "bold $good"),
         (" of this history", ""),
-        ("; t shows what it changes in the next package", paint.QUIET),
     )

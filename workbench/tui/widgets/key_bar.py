@@ -45,7 +45,10 @@ class KeyBar(Static):
     def _write(self) -> None:
         keys = list(self._keys)
         content = self._line(keys)
-        while content.cell_length > self.size.width > 0 and len(keys) > 2:
+        if not self.size.width:
+            self.update(content)  # not laid out yet
+            return
+        while content.cell_length > self.size.width and len(keys) > 2:
             keys.pop(max(range(len(keys) - 1), key=lambda index: (keys[index].spare, index)))
             content = self._line(keys)
         self.update(paint.fit(content, max(1, self.size.width)))

@@ -33,6 +33,8 @@ class LineList(ScrollView, Generic[R], can_focus=True):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("list")
     FOLLOW: ClassVar[bool] = False
+    CURSOR: ClassVar[bool] = True
+    """Whether the row under the cursor is shown as such."""
 
     cursor: reactive[int] = reactive(0)
 
@@ -195,7 +197,7 @@ class LineList(ScrollView, Generic[R], can_focus=True):
         if where is None:
             return Strip.blank(width, self.visual_style.rich_style)
         index, part = where
-        here = index == self.cursor and part >= self.row_lead(self.rows[index])
+        here = self.CURSOR and index == self.cursor and part >= self.row_lead(self.rows[index])
         key = (index, part, width, here, self.has_focus)
         strip = self._strips.get(key)
         if strip is None:

@@ -114,7 +114,12 @@ class PackagesPane(Pane):
     def show(self, view: View) -> None:
         """Show the packages."""
         self.list.empty = EMPTY
+        stood = self.list.current_id
+        known = {row.envelope.id for row in self.list.rows}
         self.list.show_rows(view.packages)
+        heir = next((p.envelope.id for p in view.packages if stood and p.envelope.replaces == stood), None)
+        if heir is not None and heir not in known:
+            self.list.go_to(heir)  # what took its place is what the person would open now
         pending = sum(p.status == "pending" for p in view.packages)
         stale = sum(p.stale for p in view.packages)
         waiting = f"{pending} pending" if pending else ""

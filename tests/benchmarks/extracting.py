@@ -1,0 +1,36 @@
+"""Statements found in texts that are all different, so that nothing is answered from memory."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+from tests.benchmarks.table import Row, main, ms
+from workbench.extraction import Extractor
+
+SET = Path(__file__).parents[1] / "extraction" / "labelled.jsonl"
+WHOLE = 20_000
+"""Messages at full size; more would tell nothing else."""
+
+
+def run(scale: float = 1.0) -> list[Row]:
+    """Processor time of many short messages, and the slowest of them."""
+    texts = [json.loads(line)["text"] for line in SET.read_text("utf-8").splitlines()]
+    extractor = Extractor()
+    extractor.extract("warm up")
+    count = max(20, int(WHOLE * scale))
+    each = []
+    for number in range(count):
+        began = time.process_time()
+        extractor.extract(f"{texts[number % len(texts)]} ({number})")
+        each.append(time.process_time() - began)
+    all_of_them, slowest = sum(each) / count * 100_000, max(each)
+    return [
+        Row("100,000 messages, of one sentence mostly", ms(all_of_them), "< 20 s", all_of_them < 20),
+        Row("the slowest message", ms(slowest), "< 5 ms", slowest < 0.005),
+    ]
+
+
+if __name__ == "__main__":
+    main("Extraction", run)
