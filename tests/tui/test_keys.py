@@ -89,10 +89,10 @@ async def test_the_palette_knows_the_same_words(opened, desk):
         assert text_of(pilot.app).count("Give the whole screen") == 1
 
 
-async def test_the_palette_saves_a_picture(opened, desk, tmp_path):
+async def test_the_palette_saves_a_picture(opened, desk):
     async with opened(desk) as (app, pilot):
         saved: list[str] = []
-        app.deliver_screenshot = lambda: saved.append(app.export_screenshot())
+        app.deliver_screenshot = lambda path: saved.append(app.export_screenshot())
         await pilot.press("ctrl+p")
         await pilot.pause()
         await pilot.press(*"screenshot")

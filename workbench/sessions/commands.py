@@ -34,6 +34,11 @@ class Plain:
     cwd: str | None
 
 
+_REMEMBERED = 1 << 15
+"""Command lines whose reading is remembered: a long session is looked at again with every line that comes."""
+
+
+@lru_cache(maxsize=_REMEMBERED)
 def plain(command: str, cwd: str | None) -> Plain:
     """The argument list that a command line amounts to; empty where a shell does more than to split it.
 
@@ -104,6 +109,7 @@ def _expands(command: str) -> bool:
     return False
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def only_looks(command: str) -> bool:
     """Whether all that a line runs are programs that look: listings, searches, printing."""
     words = _words(command.replace("\n", " ; "))

@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, ClassVar, Literal, cast
 
+from platformdirs import user_downloads_path
 from textual import on, work
 from textual.app import App
 from textual.binding import Binding, BindingType
@@ -155,8 +156,10 @@ class WorkbenchApp(App[int]):
         self.theme = name
 
     def picture(self) -> None:
-        """Save what is on the screen, once the palette is off it."""
-        self.call_after_refresh(self.deliver_screenshot)
+        """Save what is on the screen, once the palette is off it; never into the repository."""
+        downloads = user_downloads_path()
+        folder = downloads if downloads.is_dir() else Path.home()
+        self.call_after_refresh(self.deliver_screenshot, path=str(folder))
 
     # Reading: one worker reads, hints only wake it.
 

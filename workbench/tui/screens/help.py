@@ -30,7 +30,7 @@ SIGNS = (
     ("", "● live session  ○ idle  × not on this machine"),
     ("facts", "● active  ? proposed  ! challenged  ≠ contested"),
     ("", "↶ superseded  × rejected  - retracted"),
-    ("", "authority: a person's word  verified: a tool's  reported: an agent's"),
+    ("", "auth(ority): a person's word  ver(ified): a tool's  rep(orted): an agent's"),
     ("packages", "◔ pending  ! stale, failed  ◑ going over  ◕ launched"),
     ("", "● received  ✓ closed  × given up"),
     ("rows", "[■] required  [x] taken  [ ] left out  [^] pinned"),

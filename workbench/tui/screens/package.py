@@ -22,13 +22,13 @@ from workbench.tui.desk import Choice, Draft, PackageRow
 from workbench.tui.differences import rows_of
 from workbench.tui.keys import bindings
 from workbench.tui.screens.modal import Modal
+from workbench.tui.screens.package_text import figures, prompt_text
 from workbench.tui.widgets.key_bar import BarKey
 from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.manifest import ManifestList
 from workbench.tui.widgets.task_pane import TaskScroll
 
 TABS = ("rows", "prompt", "freshness")
-PROMPT_LINES = 4000
 BUDGET_STEP = 0.25
 """Share of the budget that + and - move it by."""
 SMALLEST_BUDGET = 256
@@ -176,7 +176,8 @@ class PackageScreen(Modal[PackageAnswer]):
         self.box.border_title = Content.assemble(
             (f" {named} → ", "bold"), paint.line(draft.choice.to, "$focus bold", 30), " "
         )
-        self.query_one("#figures", Static).update(self._figures(draft))
+        line = self.query_one("#figures", Static)
+        line.update(figures(draft, line.size.width or self.app.size.width, self.packing))
         tabs = [
             Content.styled(f"[{name}]" if name == self.tab else f" {name} ", "$focus bold" if name == self.tab else "")
             for name in TABS
@@ -185,30 +186,6 @@ class PackageScreen(Modal[PackageAnswer]):
         self.query_one("#tabs", Static).update(Content.assemble(*tabs, "  ", note))
         width = self.query_one(ManifestList).scrollable_content_region.width - 1
         self.query_one("#row-head", Static).update(Content.assemble(" ", self.query_one(ManifestList).head(width)))
-
-    def _figures(self, draft: Draft) -> Content:
-        if draft.blocked:
-            return Content.assemble(("blocked: ", "$bad bold"), paint.line(draft.blocked, "$bad"))
-        near = "≈" if draft.estimated else ""
-        taken = sum(row.included for row in draft.rows)
-        window = f"window {paint.short(draft.window)}" if draft.window else "window not known"
-        filled = min(1.0, draft.tokens / draft.budget) if draft.budget else 0.0
-        bar = "█" * round(filled * 12)
-        shown = Content.assemble(
-            (f"{near}{paint.count(draft.tokens)}", "bold"), f" of {paint.count(draft.budget)} tokens"
-        )
-        parts = (
-            Content.styled("packing …" if self.packing else "", "$info"),
-            Content.styled(window, paint.QUIET),
-            Content.styled(f"{taken} of {len(draft.rows)} rows", paint.QUIET),
-            paint.line(draft.tokenizer, paint.QUIET),
-            Content.assemble((bar, "$info"), ("░" * (12 - len(bar)), "$rule")),
-        )
-        room = self.query_one("#figures").size.width or self.app.size.width
-        for part in filter(None, parts):
-            longer = Content.assemble(shown, (" · ", paint.QUIET), part)
-            shown = longer if longer.cell_length <= room else shown
-        return shown
 
     def _tab_note(self, shown: PackageInput) -> Content:
         stops = sum(d.stops for d in shown.differences)
@@ -349,11 +326,3 @@ class PackageScreen(Modal[PackageAnswer]):
 
 class TaskHolder(TaskScroll, can_focus=False):
     """Holds the list and its detail; it does not scroll itself."""
-
-
-def prompt_text(draft: Draft) -> Content:
-    """The prompt as it will be sent, bounded for the screen."""
-    text, left = paint.lines(draft.prompt, PROMPT_LINES, width=4000)
-    if not left:
-        return text
-    return Content.assemble(text, "\n", (f"… {paint.plural(left, 'line')} left off here; they are sent", paint.QUIET))
