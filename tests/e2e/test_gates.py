@@ -55,6 +55,13 @@ def test_in_an_agents_shell_nobody_speaks_as_a_person(shell: Shell):
     ] == ["rest"]
 
 
+@pytest.mark.parametrize("env", [{"WORKBENCH_HUMAN_SHELL": ""}, AGENTS_SHELL])
+def test_the_demo_is_copied_from_any_shell(tmp_path: Path, env: dict[str, str]):
+    done = Shell(tmp_path, env)("demo", "--dir", str(tmp_path / "demo"), "--no-open")
+    assert "copied" in done.out
+    assert Shell(tmp_path / "demo", env)("handoff", "list", "--json").json["packages"][0]["status"] == "pending"
+
+
 def test_a_package_that_would_rest_on_an_unreadable_record_is_refused(demo: Shell):
     record(demo, "facts/dependencies.new/*.json").write_text("")
     shown = demo("compile", "@", "--to", "codex", "--json", code=6).json

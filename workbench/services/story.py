@@ -24,7 +24,7 @@ from workbench.domain.schema import TABLES, decode, encode
 from workbench.domain.times import instant, stamp
 from workbench.domain.trimming import Trim
 from workbench.services import packages, tasks
-from workbench.services.context import open_context
+from workbench.services.context import HUMAN_SHELL, open_context
 from workbench.store.transaction import Transaction
 from workbench.store.workspace import Workspace
 
@@ -76,7 +76,9 @@ class Story:
         workspace.local.current_task = self.document["task"]
         for package in self._filled(self.document["packages"]):
             moment = instant(package["at"])
-            ctx = open_context(self.folder, workspace=self.folder, as_=package["by"], env=env, now=moment)
+            # A story's people act in it, whoever copies it and from whatever shell.
+            told = {**env, HUMAN_SHELL: "1"}
+            ctx = open_context(self.folder, workspace=self.folder, as_=package["by"], env=told, now=moment)
             packages.prepare(ctx, tasks.resolve(ctx, package["task"]), package["to"])
 
     def _put(self, tx: Transaction, change: Mapping[str, Any]) -> None:
