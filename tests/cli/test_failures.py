@@ -181,7 +181,9 @@ def test_a_reader_that_goes_away_is_no_failure_of_ours(workspace: Path) -> None:
 
 
 def test_interrupting_is_said_and_ends_with_130(workspace: Path) -> None:
-    begun = "import sys; from workbench.cli.call import Call; read = Call.text\n"
+    # A runner in the background may have the signal ignored, which its children inherit.
+    begun = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    begun += "import sys; from workbench.cli.call import Call; read = Call.text\n"
     # The call says that it has begun to read before it waits, so that the signal comes while it waits.
     begun += "def text(self, name): print('begun', flush=True); return read(self, name)\n"
     begun += "Call.text = text; from workbench.cli.run import main; sys.exit(main(sys.argv[1:]))"
