@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -141,3 +142,71 @@ def test_preparing_again_replaces_what_waits(shell: Shell):
         shell("handoff", "prepare", "@", "--to", "codex")
     packages = shell("handoff", "list", "--json").json["packages"]
     assert sorted(p["status"] for p in packages) == ["cancelled", "pending"]
+
+
+@pytest.mark.parametrize("path", ["../../../../etc/passwd", "/etc/passwd", "../x", "~/x"])
+def test_evidence_on_a_path_outside_is_refused_before_anything_is_written(shell: Shell, tmp_path: Path, path: str):
+    shell("init")
+    shell("task", "new", "T")
+    handed = tmp_path / "evidence.json"
+    handed.write_text(json.dumps({"argv": ["x"], "files": [path]}))
+    shell("evidence", "add", "@", "--kind", "command", "--file", str(handed), code=2, **AGENTS_SHELL)
+    assert shell("evidence", "list", "@", "--json").json["evidence"] == []
+
+
+def test_a_record_that_names_a_path_outside_makes_nothing_unusable(shell: Shell):
+    shell("init")
+    task = shell("task", "new", "T", "--json").json["task"]["id"]
+    line = {
+        "id": "0123456789",
+        "kind": "command",
+        "task": task,
+        "argv": ["x"],
+        "exit_code": 0,
+        "files": [{"path": "../../../../etc/passwd", "sha256": "0" * 64}],
+        "at": "2026-03-01T10:00:00Z",
+    }
+    (shell.folder / f".workbench/evidence/none-{task}.jsonl").write_text(json.dumps(line) + "\n")
+    shell("status")
+    shell("compile", "@", "--to", "codex")
+    shell("handoff", "prepare", "@", "--to", "codex")
+
+
+@pytest.mark.parametrize("secret", ["12345678", "true", "null", '"id":', "hunter2-hunter2"])
+def test_a_purge_leaves_every_record_readable(shell: Shell, secret: str):
+    shell("init")
+    shell("fact", "propose", "pin.number", "12345678")
+    shell("fact", "propose", "pin.word", "hunter2-hunter2")
+    shell("note", "write", "pin", '{"a": 12345678, "b": true, "c": null}')
+    shell("purge", "--secret", secret, "--yes", code=None)
+    assert shell("doctor", "--json").json["checks"]
+    shell("fact", "list")
+    assert len(shell("log", "--json").json["changes"]) > 2
+    if secret.startswith(("1", "h")):
+        for path in (shell.folder / ".workbench").rglob("*"):
+            assert not path.is_file() or secret.encode() not in path.read_bytes(), path
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("fact", "propose", "akiaq7r2zx9klm4npt6v".upper(), "1"),
+        ("note", "write", "k", '"\\ud800"'),
+        ("fact", "propose", "a.b", '"\\ud800"'),
+        ("fact", "alias", "a.b", "AKIA" + "Q7R2ZX9KLM4NPT6V"),
+    ],
+)
+def test_names_that_are_secrets_and_halves_of_characters_are_refused(shell: Shell, words: tuple[str, ...]):
+    shell("init")
+    shell(*words, code=2)
+
+
+def test_a_secret_without_a_word_boundary_is_masked_too(shell: Shell):
+    shell("init")
+    for number, text in enumerate(("TOKEN_ghp_aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC2dF4hJ6", "xAKIA" + "Q7R2ZX9KLM4NPT6V")):
+        shell("note", "write", f"n{number}", json.dumps(text))
+    shell("task", "new", "about AKIA" + "Q7R2ZX9KLM4NPT6V")
+    for path in (shell.folder / ".workbench").rglob("*"):
+        data = path.read_bytes().lower() if path.is_file() else b""
+        assert b"ab3de5gh7jk9mn1pq3" not in data, path
+        assert b"q7r2zx9klm4npt6v" not in data, path

@@ -123,7 +123,7 @@ class Call:
 
         text = self.text(name)
         try:
-            return json.loads(text, object_pairs_hook=lambda pairs: _no_twins(pairs, name))
+            return _sound(json.loads(text, object_pairs_hook=lambda pairs: _no_twins(pairs, name)), name)
         except json.JSONDecodeError as problem:
             line, column = problem.lineno, problem.colno
             raise UsageError(f"{name}:{line}:{column}: {problem.msg}", file=name, line=line, column=column) from None
@@ -155,6 +155,17 @@ def _no_twins(pairs: list[tuple[str, Any]], name: str) -> dict[str, Any]:
     return result
 
 
+def _sound(document: Any, name: str) -> Any:
+    """A document all of whose texts can be stored: an escape may name half of a character."""
+    import json
+
+    try:
+        json.dumps(document, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        raise UsageError(f"{name}: a text holds half of a character (a lone surrogate)", file=name) from None
+    return document
+
+
 def json_or_text(value: str) -> Any:
     """A VALUE of the command line: JSON where it is JSON, else the text itself.
 
@@ -164,7 +175,7 @@ def json_or_text(value: str) -> Any:
     import json
 
     try:
-        return json.loads(value, object_pairs_hook=lambda pairs: _no_twins(pairs, "VALUE"))
+        return _sound(json.loads(value, object_pairs_hook=lambda pairs: _no_twins(pairs, "VALUE")), "VALUE")
     except (ValueError, RecursionError):
         return value
 

@@ -12,6 +12,7 @@ from workbench.domain.record import Stamp
 from workbench.domain.task import Task
 from workbench.errors import NotFoundError, RefusedError
 from workbench.services.context import Context
+from workbench.store.git import file_hash
 from workbench.store.private import read_beneath
 
 KEPT_UNDER = 1 << 20
@@ -60,10 +61,11 @@ def add(ctx: Context, task: Task, key: str, path: str, kind: str = "file") -> Ar
         NotFoundError: There is no such file beneath the worktree.
     """
     ctx.require_writable()
-    data = read_beneath(ctx.location.worktree, path)
-    if data is None:
+    digest = file_hash(ctx.location.worktree, path)
+    if digest is None:
         raise NotFoundError(f"no file {path!r} beneath {ctx.location.worktree}", "name it relative to the worktree")
-    digest = hashlib.sha256(data).hexdigest()
+    size = (ctx.location.worktree / path).stat().st_size
+    data = read_beneath(ctx.location.worktree, path) if size < KEPT_UNDER else None
     with ctx.workspace.transaction(ctx.actor.name, f"artifact add {task.slug} {key} {path}", now=ctx.now()) as tx:
         known = [a for a in tx.records.artifacts.values() if a.task == task.id and a.key == key]
         before = known[0] if known else Artifact(id=new_id(), task=task.id, key=key, kind=kind)
@@ -73,12 +75,12 @@ def add(ctx: Context, task: Task, key: str, path: str, kind: str = "file") -> Ar
         version = ArtifactVersion(
             number=newest.number + 1 if newest else 1,
             sha256=digest,
-            size=len(data),
+            size=size,
             path=path,
             attempt=tx.records.tasks[task.id].running,
             worktree=ctx.location.worktree_name,
             # What the mask would change is not the content of this hash any more: it stays where it is.
-            kept=len(data) < KEPT_UNDER and tx.put_blob(data) == digest,
+            kept=data is not None and tx.put_blob(data) == digest,
             made=Stamp(by=ctx.actor.name, at=tx.now),
         )
         return tx.put(before.with_(versions=(*before.versions, version)))

@@ -141,6 +141,8 @@ def undo_target(ctx: Context) -> Change:
 
 
 def _refuse_final(change: Change) -> None:
+    if change.command.startswith("doctor --fix"):
+        raise RefusedError(f"the last change, {change.command!r}, is a repair, which stays", "see: workbench log")
     for append in change.appends:
         if append.path.startswith("packages/"):
             raise RefusedError(

@@ -17,7 +17,7 @@ from workbench.domain.ids import new_id
 from workbench.domain.task import Task
 from workbench.errors import HumanNeededError, NotFoundError, NotTrustedError, RefusedError, UsageError
 from workbench.handoff.files import beneath, hashes
-from workbench.services import running, trust
+from workbench.services import running, tasks, trust
 from workbench.services.context import Context
 from workbench.services.material import gather, judged
 from workbench.services.pool import HashCache
@@ -154,6 +154,10 @@ def add(ctx: Context, task: Task, kind: EvidenceKind, handed: Any) -> EvidenceIt
     if kind == "command" and not (told.argv or told.command):
         raise UsageError("a command needs argv or command", '{"argv": ["npm", "run", "build"], "exit_code": 0}')
     item = acceptance_item(task, told.item).id if told.item else None
+    for path in told.files:
+        tasks.check_path(path)
+    if any("\0" in word for word in (*told.argv, told.command, told.cwd)):
+        raise UsageError("a command holds no NUL")
     files = _hashed(ctx, told.files)
     lost = [file.path for file in files if file.sha256 is None]
     if lost and kind in ("file_change", "artifact"):

@@ -31,6 +31,7 @@ from workbench.errors import NotFoundError, RefusedError, UsageError, VersionCon
 from workbench.services import damage
 from workbench.services.context import Context
 from workbench.services.view import FactView
+from workbench.store.mask import mask
 from workbench.store.records import Records
 from workbench.store.transaction import Transaction
 
@@ -75,6 +76,7 @@ def propose(
     ctx.require_writable()
     if not is_key(key):
         raise UsageError(f"{key!r} is not a key", "a key is a dotted name without blanks, like server.port")
+    refuse_secret(key)
     now = ctx.stamp()
     voice: Voice = "agent" if not ctx.actor.human else "words" if source else "entered"
     origin: SourceType = "session" if source and "#" in source else "person" if ctx.actor.human else "command"
@@ -98,6 +100,16 @@ def propose(
         arrival = arrive(registry, fact, voice, now, verified_over_reported=ctx.config.allow_verified_over_reported)
         stored = tx.put(arrival.fact)
         return Arrival(arrival.outcome, stored, arrival.would_supersede)
+
+
+def refuse_secret(name: str) -> None:
+    """A key becomes part of paths and is compared in lower case, where a secret would not be masked any more.
+
+    Raises:
+        UsageError: It looks like one.
+    """
+    if mask(name) != name:
+        raise UsageError(f"the key {mask(name)!r} holds what looks like a secret", "choose a name that can be shown")
 
 
 def review_after(ctx: Context, kind: FactKind, value: Json) -> str | None:
@@ -240,6 +252,7 @@ def alias(ctx: Context, key: str, canonical: str) -> Alias:
     for name in (key, canonical):
         if not is_key(name):
             raise UsageError(f"{name!r} is not a key")
+        refuse_secret(name)
     with ctx.workspace.transaction(ctx.actor.name, f"fact alias {key} {canonical}", now=ctx.now()) as tx:
         registry = tx.records.registry
         if registry.canonical(canonical) == registry.canonical(key):

@@ -73,6 +73,7 @@ def kept_tokens(rows: Iterable[MessageView]) -> int:
     """Tokens of a history after its cuts: kept messages whole, a summary once, a reference line each."""
     total = 0
     summaries: dict[str, str] = {}
+    replaced: dict[str, int] = {}
     for row in rows:
         match row.fate.disposition:
             case "kept":
@@ -81,9 +82,11 @@ def kept_tokens(rows: Iterable[MessageView]) -> int:
                 total += min(row.tokens, REFERENCE_TOKENS)
             case "summarised" if row.fate.trim is not None:
                 summaries[row.fate.trim.id] = row.fate.trim.text
+                replaced[row.fate.trim.id] = replaced.get(row.fate.trim.id, 0) + row.tokens
             case _:
                 pass
-    return total + sum(counter(TOKENIZER).count(text) for text in summaries.values())
+    # A summary never costs more than what it stands for, of which a cut-off file may hold only a part.
+    return total + sum(min(counter(TOKENIZER).count(text), replaced[name]) for name, text in summaries.items())
 
 
 def show(ctx: Context, task: Task) -> HistoryView:

@@ -88,7 +88,7 @@ class HashCache:
         self._hashes: dict[tuple[str, str], tuple[tuple[int, int, int, int], str | None]] = {}
 
     def sha256(self, base: Path, relative: str) -> str | None:
-        """SHA-256 of a file beneath ``base``; None where there is none."""
+        """SHA-256 of a file beneath ``base``; None where there is none that may be read."""
         try:
             status = os.lstat(base / relative)
         except (OSError, ValueError):
@@ -96,7 +96,10 @@ class HashCache:
         mark = (status.st_ino, status.st_ctime_ns, status.st_mtime_ns, status.st_size)
         known = self._hashes.get((str(base), relative))
         if known is None or known[0] != mark:
-            known = (mark, file_hash(base, relative))
+            try:
+                known = (mark, file_hash(base, relative))
+            except WorkbenchError:
+                return None  # a path that leads out of the worktree, or what may not be read, is not that content
             self._hashes[str(base), relative] = known
         return known[1]
 

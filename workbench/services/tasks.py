@@ -20,6 +20,7 @@ from workbench.handoff.transfer import close_packages
 from workbench.services import damage, scratch
 from workbench.services.context import Context
 from workbench.store.git import head
+from workbench.store.mask import mask
 from workbench.store.records import Records
 
 _DRAFT_KEYS = ("title", "slug", "constraints", *(f.encode_name for f in msgspec.structs.fields(Contract)))
@@ -67,6 +68,7 @@ def listing(ctx: Context) -> tuple[Task, ...]:
 
 def use(ctx: Context, task: Task) -> None:
     """Make ``task`` the current one on this machine."""
+    ctx.require_human("choosing the current task")
     ctx.require_writable()
     ctx.workspace.local.current_task = task.id
 
@@ -91,7 +93,7 @@ def new(ctx: Context, draft: Mapping[str, Any]) -> Task:
     contract = contract_from(
         ctx, {k: v for k, v in draft.items() if k not in ("title", "slug", "constraints")}, records
     )
-    slug = _free_slug(records, draft.get("slug") or slugify(title))
+    slug = _free_slug(records, draft.get("slug") or slugify(mask(title)))
     created = Stamp(by=ctx.actor.name, at=ctx.stamp())
     task = Task(
         id=new_id(),
@@ -163,7 +165,7 @@ def contract_from(ctx: Context, fields: Mapping[str, Any], records: Records, bas
     except msgspec.ValidationError as problem:
         raise UsageError(f"the contract does not fit: {problem}", "see: workbench schema print task") from None
     for path in _paths_of(contract):
-        _check_path(path)
+        check_path(path)
     ids = [c.id for c in contract.commands]
     for item in contract.acceptance:
         kind, _, name = item.check.partition(":")
@@ -182,13 +184,13 @@ def _paths_of(contract: Contract) -> Iterator[str]:
     yield from (item.check.partition(":")[2] for item in contract.acceptance if item.check.startswith("file:"))
 
 
-def _check_path(path: str) -> None:
+def check_path(path: str) -> None:
     """A path of a contract lies beneath the worktree, whichever that is (``workspace.md``, gate ``beneath``)."""
     pure = PurePosixPath(path)
     outside = pure.is_absolute() or ".." in pure.parts or path.startswith("~")
     if not path.strip() or outside or "\\" in path or not path.isprintable():
         raise UsageError(
-            f"path {path!r} of a contract does not lie beneath the worktree",
+            f"path {path!r} does not lie beneath the worktree",
             "write it relative to the worktree, like src/",
         )
 

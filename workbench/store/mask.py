@@ -41,8 +41,8 @@ _OPENAI = (
 )
 _FORMS = (
     _form("private-key", "-----BEGIN", _ARMOUR, free=True),
-    _form("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", rf"gh[pousr]_[{_LETTERS}]{{30,255}}{_END}"),
-    _form("github-token", "github_pat_", rf"github_pat_[A-Za-z0-9_]{{30,255}}{_END}"),
+    _form("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", rf"gh[pousr]_[{_LETTERS}]{{30,255}}{_END}", free=True),
+    _form("github-token", "github_pat_", rf"github_pat_[A-Za-z0-9_]{{30,255}}{_END}", free=True),
     _form("gitlab-token", "glpat- gldt- glrt- glft- glsoat-", rf"gl[a-z]{{2,4}}-[A-Za-z0-9_\-]{{18,255}}{_END}"),
     _form("anthropic-key", "sk-ant-", rf"sk-ant-[A-Za-z0-9_\-]{{20,255}}{_END}"),
     _form("stripe-key", "sk_ rk_ pk_", rf"[srp]k_(?:live|test)_[{_LETTERS}]{{16,255}}{_END}"),
@@ -53,7 +53,7 @@ _FORMS = (
     _form(
         "slack-webhook", "hooks.slack.com", r"hooks\.slack\.com/services/(?P<secret>[A-Za-z0-9/_-]{20,255})", free=True
     ),
-    _form("aws-key-id", "AKIA ASIA ABIA ACCA", rf"A[KSBC][IC]A[A-Z0-9]{{16}}{_END}"),
+    _form("aws-key-id", "AKIA ASIA ABIA ACCA", rf"(?<![A-Z0-9])A[KSBC][IC]A[A-Z0-9]{{16}}{_END}", free=True),
     _form("google-key", "AIza", rf"AIza[A-Za-z0-9_\-]{{35}}{_END}"),
     _form("google-token", "ya29.", r"ya29\.[A-Za-z0-9_\-]{20,2000}"),
     _form("google-secret", "GOCSPX-", rf"GOCSPX-[A-Za-z0-9_\-]{{20,64}}{_END}"),

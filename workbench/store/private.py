@@ -127,9 +127,9 @@ def read_all(descriptor: int, limit: int | None = None, size: int | None = None)
     if limit is not None:
         return os.read(descriptor, min(want, limit))
     data = os.read(descriptor, want)
-    if len(data) < want:
+    if len(data) == want - 1:
         return data
-    pieces = [data]  # it grew meanwhile
+    pieces = [data]  # it grew or shrank meanwhile, or is larger than one read gives
     while piece := os.read(descriptor, 1 << 20):
         pieces.append(piece)
     return b"".join(pieces)

@@ -51,6 +51,8 @@ class _Secrets:
         # What a key that holds one makes of it in the name of a file.
         names = [file_name(f"x{old}").rpartition("~")[0].removeprefix("x") for old in self._pairs]
         self._names = [name for name in names if len(name) >= SHORTEST]
+        # A short number may be a size or a version of ours; a long one stands for itself.
+        self._numbers = {old for old in self._pairs if re.fullmatch(r"-?[0-9.]{6,}", old)}
         self._bytes: dict[bytes, bytes] = {}
         for old, new in self._pairs.items():
             for form in (str, _escaped, _ascii):
@@ -77,6 +79,8 @@ class _Secrets:
             return {self.text(key): self.value(item) for key, item in value.items()}
         if isinstance(value, list):
             return [self.value(item) for item in value]
+        if isinstance(value, int | float) and not isinstance(value, bool) and str(value) in self._numbers:
+            return MARK
         return value
 
     def data(self, data: bytes) -> bytes:
@@ -156,25 +160,24 @@ def _cleaned(path: str, data: bytes, secrets: _Secrets) -> bytes:
     """A file's bytes without the secrets; a file that needs none of it keeps every byte."""
     if path.endswith(".jsonl"):
         return b"\n".join(_cleaned_line(line, secrets) for line in data.split(b"\n"))
-    clean = secrets.data(data)
     if path.endswith(".json"):
         try:
-            document = read_document(clean)
+            document = read_document(data)
         except (Unreadable, RecursionError):
-            return clean
+            return secrets.data(data)
         value = secrets.value(document)
-        return canonical(value) if value != document else clean
-    return clean
+        return canonical(value) if value != document else data
+    return secrets.data(data)
 
 
 def _cleaned_line(line: bytes, secrets: _Secrets) -> bytes:
-    clean = secrets.data(line)
+    # Inside parsed values only: in the bytes of JSON a number, a word or a mark of its grammar may look like one.
     try:
-        document = read_line(clean) if clean else {}
+        document = read_line(line) if line else {}
     except (Unreadable, RecursionError):
-        return clean
+        return secrets.data(line)
     value = secrets.value(document)
-    return canonical_line(value).rstrip(b"\n") if value != document else clean
+    return canonical_line(value).rstrip(b"\n") if value != document else line
 
 
 def _rewrite(workspace: Workspace, secrets: _Secrets, actor: str) -> Iterator[str]:
