@@ -203,7 +203,6 @@ def test_a_replaced_package_names_its_successor(bench: Bench) -> None:
 
 def test_whoever_took_the_task_meanwhile_keeps_it(bench: Bench, planned: Planner) -> None:
     package = bench.prepare()
-    confirm(bench, package)
     other = Attempt(id=new_id(), task=bench.task.id, executor="agent:quick", started=bench.old.started)
 
     def stop(_: Attempt) -> None:
@@ -213,7 +212,7 @@ def test_whoever_took_the_task_meanwhile_keeps_it(bench: Bench, planned: Planner
             tx.put(tx.records.tasks[bench.task.id].with_(running=other.id))
 
     with pytest.raises(VersionConflictError, match="agent:quick"):
-        carry.carry(bench.ws, package, planned(package, "print"), DEV, clock, os.environ, stop=stop)
+        carry.hand(bench.ws, package, planned(package, "print"), DEV, clock, os.environ, stop=stop)
     assert bench.running() == other.id
     assert bench.package(package).status == "pending"
     consistent(bench, package)
@@ -224,16 +223,14 @@ def test_a_task_that_nobody_runs_is_handed_over_too(bench: Bench, planned: Plann
         tx.put(bench.old.with_(status="failed"))
         tx.put(tx.records.tasks[bench.task.id].with_(running=None))
     package = bench.prepare()
-    confirm(bench, package)
-    carry.carry(bench.ws, package, planned(package, "print"), DEV, clock, os.environ)
+    carry.hand(bench.ws, package, planned(package, "print"), DEV, clock, os.environ)
     assert bench.running() == bench.package(package).attempt
 
 
 def test_print_stays_starting_until_its_session_is_seen(bench: Bench, planned: Planner) -> None:
     package = bench.prepare(b"do it \xc3\xbc\n")
-    confirm(bench, package)
     plan = planned(package, "print")
-    result = carry.carry(bench.ws, package, plan, DEV, clock, os.environ)
+    result = carry.hand(bench.ws, package, plan, DEV, clock, os.environ)
     assert not result.started
     assert str(plan.prompt_file) in result.text
     assert plan.prompt_file.read_bytes() == b"do it \xc3\xbc\n"
@@ -249,11 +246,9 @@ def test_print_stays_starting_until_its_session_is_seen(bench: Bench, planned: P
 
 def test_a_second_hand_over_ends_the_first_package(bench: Bench, planned: Planner) -> None:
     first = bench.prepare()
-    confirm(bench, first)
-    carry.carry(bench.ws, first, planned(first, "print"), DEV, clock, os.environ)
+    carry.hand(bench.ws, first, planned(first, "print"), DEV, clock, os.environ)
     second = bench.prepare()
-    confirm(bench, second)
-    carry.carry(bench.ws, second, planned(second, "print"), DEV, clock, os.environ)
+    carry.hand(bench.ws, second, planned(second, "print"), DEV, clock, os.environ)
     assert bench.package(first).status == "closed"
     given_up = bench.attempt(bench.package(first).attempt)
     assert given_up.status == "cancelled"
@@ -289,13 +284,12 @@ def test_a_failed_launch_lets_the_old_executor_be_taken_up_again(bench: Bench, p
 
 def test_a_person_who_says_no_at_the_release_changes_nothing(bench: Bench, planned: Planner) -> None:
     package = bench.prepare()
-    confirm(bench, package)
 
     def stop(_: Attempt) -> None:
         raise RefusedError("it is still writing")
 
     with pytest.raises(RefusedError, match="still writing"):
-        carry.carry(bench.ws, package, planned(package, "print"), DEV, clock, os.environ, stop=stop)
+        carry.hand(bench.ws, package, planned(package, "print"), DEV, clock, os.environ, stop=stop)
     assert bench.package(package).status == "pending"
     assert bench.attempt(bench.old.id).status == "running"
 
@@ -318,17 +312,17 @@ def test_whoever_comes_second_is_told_who_was_first(bench: Bench, planned: Plann
     confirm(bench, package)
     with carry.alone(bench.ws, package), pytest.raises(VersionConflictError, match=DEV):
         carry.hand(bench.ws, package, plan, "human:late", clock, os.environ)
-    carry.carry(bench.ws, package, plan, DEV, clock, os.environ)
+    transfer.undo_confirm(bench.ws, package, DEV, NOW, "once more")
+    carry.hand(bench.ws, package, plan, DEV, clock, os.environ)
     with pytest.raises(VersionConflictError, match="is launched"):
         carry.hand(bench.ws, package, plan, "human:late", clock, os.environ)
 
 
 def test_a_damaged_prompt_gives_nothing_up(bench: Bench, planned: Planner) -> None:
     package = bench.prepare()
-    confirm(bench, package)
     (bench.ws.root / "packages" / package / "prompt.md").write_bytes(b"something else")
     with pytest.raises(DamagedError):
-        carry.carry(bench.ws, package, planned(package, "print"), DEV, clock, os.environ)
+        carry.hand(bench.ws, package, planned(package, "print"), DEV, clock, os.environ)
     assert bench.package(package).status == "pending"
     assert bench.attempt(bench.old.id).status == "running"
 
@@ -346,9 +340,8 @@ def test_reject_and_cancel(bench: Bench, planned: Planner) -> None:
     carry.cancel(bench.ws, bench.state, package, DEV, NOW)
     assert bench.attempt(bench.old.id).status == "running"
     package = bench.prepare()
-    confirm(bench, package)
     plan = planned(package, "print")
-    carry.carry(bench.ws, package, plan, DEV, clock, os.environ)
+    carry.hand(bench.ws, package, plan, DEV, clock, os.environ)
     carry.cancel(bench.ws, bench.state, package, DEV, NOW, "never used")
     assert bench.package(package).status == "cancelled"
     assert bench.running() is None
@@ -360,8 +353,7 @@ def test_reject_and_cancel(bench: Bench, planned: Planner) -> None:
 
 def test_what_runs_is_not_cancelled(bench: Bench, planned: Planner, stand_in: StandIn) -> None:
     package = bench.prepare()
-    confirm(bench, package, "foreground")
-    carry.carry(bench.ws, package, planned(package), DEV, clock, os.environ)
+    carry.hand(bench.ws, package, planned(package), DEV, clock, os.environ)
     with pytest.raises(RefusedError, match="was started"):
         carry.cancel(bench.ws, bench.state, package, DEV, NOW)
 
@@ -478,14 +470,13 @@ def test_a_program_that_had_started_is_resumed(
     bench: Bench, planned: Planner, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     package = bench.prepare()
-    confirm(bench, package, "foreground")
 
     def die(*_: object) -> None:
         raise Killed
 
     monkeypatch.setattr(transfer, "launched", die)
     with pytest.raises(Killed):
-        carry.carry(bench.ws, package, planned(package), DEV, clock, os.environ)
+        carry.hand(bench.ws, package, planned(package), DEV, clock, os.environ)
     monkeypatch.undo()
     assert bench.package(package).status == "transferring"
     (line,) = carry.resume(bench.ws, bench.state, DEV, NOW)
@@ -496,7 +487,6 @@ def test_a_program_that_had_started_is_resumed(
 
 def test_a_full_disk_fails_the_launch_and_says_so(bench: Bench, planned: Planner) -> None:
     package = bench.prepare()
-    confirm(bench, package)
     plan = planned(package, "print")
 
     def full(operation: str, path: str) -> None:
@@ -504,7 +494,7 @@ def test_a_full_disk_fails_the_launch_and_says_so(bench: Bench, planned: Planner
             raise OSError(28, "No space left on device")
 
     with watched(full), pytest.raises(StorageError):
-        carry.carry(bench.ws, package, plan, DEV, clock, os.environ)
+        carry.hand(bench.ws, package, plan, DEV, clock, os.environ)
     assert bench.package(package).status == "failed"
     assert "No space left" in bench.package(package).events[-1].why
     consistent(bench, package)

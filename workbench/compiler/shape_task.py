@@ -5,9 +5,8 @@ from __future__ import annotations
 import shlex
 
 from workbench.compiler.acceptance import standings
-from workbench.compiler.candidates import Candidate
 from workbench.compiler.collect_task import Input, Objective, Targets, output_line
-from workbench.compiler.layout import Form, Group, Piece, clean, entry, flat, stale_mark, when
+from workbench.compiler.layout import Form, Group, Piece, clean, entry, flat, stale_mark
 from workbench.compiler.material import Material, WorktreeState
 from workbench.compiler.qualify import Judged
 from workbench.compiler.staleness import Staleness
@@ -182,8 +181,3 @@ def _rule(output: OutputSpec) -> str:
     said += [f"contains {text!r}" for text in rule.contains]
     said += ["json"] if rule.json else []
     return f" ({', '.join(said)})" if said else ""
-
-
-def origin_of(candidate: Candidate, words: Words) -> str:
-    """Where a fenced text came from, for its label."""
-    return flat(f"{candidate.source_id}, {when(candidate.observed_at, words)}", 120)

@@ -49,14 +49,3 @@ def parse_now(text: str) -> datetime:
         UsageError: It is not an ISO 8601 time.
     """
     return parse_time(text, "--now")
-
-
-def age(then: str | None, now: datetime) -> str:
-    """How long ago, for people: ``12 s``, ``4 min``, ``3 h``, ``9 d``; empty where unknown."""
-    if instant(then) == EPOCH:
-        return ""
-    seconds = max(0, int((now - instant(then)).total_seconds()))
-    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds // size} {unit}"
-    return f"{seconds} s"

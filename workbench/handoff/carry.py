@@ -99,22 +99,6 @@ def hand(
         raise busy from None
 
 
-def carry(
-    ws: Workspace,
-    package_id: str,
-    plan: LaunchPlan,
-    actor: str,
-    clock: Clock,
-    env: Mapping[str, str],
-    *,
-    stop: Stop | None = None,
-    began: Callable[[Launched], None] | None = None,
-) -> Launched:
-    """What :func:`hand` does, for a package that is confirmed already."""
-    with alone(ws, package_id):
-        return _carry(ws, package_id, plan, actor, clock, env, stop, began)
-
-
 def _carry(
     ws: Workspace,
     package_id: str,

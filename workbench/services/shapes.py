@@ -8,8 +8,6 @@ import msgspec
 
 if TYPE_CHECKING:
     # Names for annotations only: a command that prints a fact need not load readers and launches.
-    from workbench.domain.change import Change
-    from workbench.domain.fact import Arrival
     from workbench.domain.package import Difference
     from workbench.domain.state_findings import Finding
     from workbench.domain.task import Attempt, Task
@@ -48,22 +46,6 @@ def fact_json(row: FactView) -> dict[str, Any]:
         "shadowed": row.shadowed,
         "past_review": row.past_review,
     }
-
-
-def arrival_json(arrival: Arrival, row: FactView, superseded: FactView | None) -> dict[str, Any]:
-    """The answer to ``fact propose``."""
-    would = None
-    if superseded is not None:
-        old = superseded.fact
-        would = {
-            "id": old.id,
-            "key": superseded.key,
-            "value": old.value,
-            "trust": old.trust,
-            "version": old.version,
-            "lifecycle": superseded.lifecycle,
-        }
-    return {"fact": fact_json(row), "outcome": arrival.outcome, "would_supersede": would}
 
 
 def message_json(row: MessageView) -> dict[str, Any]:
@@ -154,23 +136,6 @@ def package_json(view: PackageView) -> dict[str, Any]:
         "replaces": envelope.replaces,
         "prepared_by": envelope.prepared_by,
         "prepared_at": envelope.prepared_at,
-    }
-
-
-def change_json(change: Change) -> dict[str, Any]:
-    """A line of the change log, one row a record."""
-    return {
-        "id": change.id,
-        "time": change.at,
-        "actor": change.actor,
-        "command": change.command,
-        "why": change.why,
-        "undoes": change.undoes,
-        "records": [
-            {"record": f"{r.kind}/{r.id}", "version": r.version, "before": r.before, "after": r.after}
-            for r in change.records
-        ],
-        "appends": [append.path for append in change.appends],
     }
 
 

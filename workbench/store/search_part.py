@@ -151,14 +151,6 @@ class Part:
             pause()
         self._db.execute("UPDATE groups SET stamp = ? WHERE number = ?", (stamp, number))
 
-    def remove_group(self, group: str) -> None:
-        """Take a whole group out."""
-        number = self._number(group)
-        if number is not None:
-            with _Transaction(self._db):
-                self._db.execute("DELETE FROM texts WHERE grp = ?", (number,))
-                self._db.execute("DELETE FROM groups WHERE number = ?", (number,))
-
     @property
     def version(self) -> int:
         """Differs when somebody else wrote."""
