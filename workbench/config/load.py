@@ -27,12 +27,14 @@ class Layer(NamedTuple):
     values: Mapping[str, Any]
 
 
-def load_config(workspace_root: Path | None, env: Mapping[str, str]) -> Config:
+def load_config(workspace_root: Path | None, env: Mapping[str, str], *, lenient: bool = False) -> Config:
     """The settings in force; environment > user > workspace > default.
 
     Args:
         workspace_root: The ``.workbench`` folder, or None where there is no workspace.
-        env: The environment (``WORKBENCH_USER``, ``WORKBENCH_THEME``, ``WORKBENCH_BUDGET`` and the user's folders).
+        env: The environment (``WORKBENCH_USER``, ``WORKBENCH_THEME``, ``WORKBENCH_BUDGET``,
+            ``WORKBENCH_MODEL_BASE_URL``, ``WORKBENCH_MODEL`` and the user's folders).
+        lenient: For whoever only looks: a file that cannot be read is a warning, and its defaults hold.
 
     Raises:
         UsageError: The user's file is not TOML; file, line and column are named.
@@ -40,9 +42,16 @@ def load_config(workspace_root: Path | None, env: Mapping[str, str]) -> Config:
     """
     warnings: list[str] = []
     layers = [_environment(env, warnings)]
-    layers.append(_layer(user_dirs(env).config / USER_FILE, False, warnings))
+    files = [(user_dirs(env).config / USER_FILE, False)]
     if workspace_root is not None:
-        layers.append(_layer(workspace_root / WORKSPACE_FILE, True, warnings))
+        files.append((workspace_root / WORKSPACE_FILE, True))
+    for path, workspace in files:
+        try:
+            layers.append(_layer(path, workspace, warnings))
+        except WorkbenchError as problem:
+            if not lenient:
+                raise
+            warnings.append(f"{problem.message}; nothing of this file is used until that is mended")
     return _combine(layers, warnings)
 
 
@@ -52,8 +61,11 @@ def _environment(env: Mapping[str, str], warnings: list[str]) -> Layer:
         values["user"] = {"name": env["WORKBENCH_USER"]}
     if env.get("WORKBENCH_THEME"):
         values["app"] = {"theme": env["WORKBENCH_THEME"]}
+    names = {"base_url": "WORKBENCH_MODEL_BASE_URL", "model": "WORKBENCH_MODEL"}
+    if model := {key: env[name] for key, name in names.items() if env.get(name)}:
+        values["model"] = model
     budget = env.get("WORKBENCH_BUDGET")
-    if budget and budget.isdecimal() and int(budget) > 0:
+    if budget and re.fullmatch("[0-9]{1,15}", budget) and int(budget) > 0:
         values["budget"] = {"tokens": int(budget)}
     elif budget:
         warnings.append(f"WORKBENCH_BUDGET: {budget!r} is not a number of tokens; it is ignored")

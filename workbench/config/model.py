@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeVar
+
+import msgspec
 
 from workbench.domain.note import Guideline, Role
 
@@ -18,8 +19,7 @@ def frozen_map(values: Mapping[K, V]) -> Mapping[K, V]:
     return MappingProxyType(dict(values))
 
 
-@dataclass(frozen=True)
-class AgentConfig:
+class AgentConfig(msgspec.Struct, frozen=True):
     """``[agents.NAME]``: an agent program of the person's own, or changes to a known one."""
 
     command: tuple[str, ...] | None = None
@@ -33,8 +33,7 @@ class AgentConfig:
     """Folder of the agent's session files; from the user's file only."""
 
 
-@dataclass(frozen=True)
-class BudgetConfig:
+class BudgetConfig(msgspec.Struct, frozen=True):
     """``[budget]``: how large a package may be."""
 
     tokens: int = 6000
@@ -42,12 +41,11 @@ class BudgetConfig:
     """Of the target's window."""
     margin: float = 0.10
     """Kept where the target's tokens can only be estimated."""
-    reserves: Mapping[str, int] = field(default_factory=lambda: frozen_map({}))
+    reserves: Mapping[str, int] = msgspec.field(default_factory=lambda: frozen_map({}))
     """Tokens of the window set aside: ``system``, ``tools``, ``output``, ``protocol``."""
 
 
-@dataclass(frozen=True)
-class WatchConfig:
+class WatchConfig(msgspec.Struct, frozen=True):
     """``[watch]``: how changes are noticed."""
 
     ignore: tuple[str, ...] = ()
@@ -58,8 +56,7 @@ class WatchConfig:
     """Milliseconds between two looks at the event queue."""
 
 
-@dataclass(frozen=True)
-class ModelConfig:
+class ModelConfig(msgspec.Struct, frozen=True):
     """``[model]``: an endpoint that the person set; from the user's file only."""
 
     base_url: str | None = None
@@ -76,24 +73,23 @@ REVIEW_AFTER: Mapping[str, int | None] = frozen_map(
 """Days after which a fact of a kind is past review; None is never."""
 
 
-@dataclass(frozen=True)
-class Config:
+class Config(msgspec.Struct, frozen=True):
     """All settings after precedence, and what was wrong with the files."""
 
     user_name: str | None = None
     theme: str = ""
     """Name of a theme; empty is the app's default."""
-    keymap: Mapping[str, str] = field(default_factory=lambda: frozen_map({}))
+    keymap: Mapping[str, str] = msgspec.field(default_factory=lambda: frozen_map({}))
     """Binding id to keys."""
     mouse: bool = True
     bell: bool = False
-    agents: Mapping[str, AgentConfig] = field(default_factory=lambda: frozen_map({}))
+    agents: Mapping[str, AgentConfig] = msgspec.field(default_factory=lambda: frozen_map({}))
     budget: BudgetConfig = BudgetConfig()
-    review_after: Mapping[str, int | None] = field(default_factory=lambda: REVIEW_AFTER)
+    review_after: Mapping[str, int | None] = msgspec.field(default_factory=lambda: REVIEW_AFTER)
     allow_verified_over_reported: bool = False
     watch: WatchConfig = WatchConfig()
     model: ModelConfig = ModelConfig()
-    roles: Mapping[str, Role] = field(default_factory=lambda: frozen_map({}))
+    roles: Mapping[str, Role] = msgspec.field(default_factory=lambda: frozen_map({}))
     guidelines: tuple[Guideline, ...] = ()
     extraction_language: str | None = None
     extraction_markers: tuple[str, ...] = ()

@@ -11,6 +11,9 @@ from typing import Any
 from workbench.config.places import key_lines, line_of
 
 Known = Mapping[str, "Setting"]
+LARGEST = 2**53 - 1
+"""The largest whole number that every program reads as it was written."""
+MOST_DAYS = 36_500
 
 
 @dataclass(frozen=True)
@@ -43,15 +46,21 @@ def _of(*kinds: type) -> Callable[[Any], Any]:
 
 
 def _count(value: Any) -> int:
-    if type(value) is not int or value <= 0:
+    if _natural(value) == 0:
         raise ValueError
-    return value
+    return int(value)
 
 
 def _natural(value: Any) -> int:
-    if type(value) is not int or value < 0:
+    if type(value) is not int or not 0 <= value <= LARGEST:
         raise ValueError
     return value
+
+
+def _seconds(value: Any) -> float:
+    if type(value) not in (int, float) or not 0 < value <= LARGEST:
+        raise ValueError
+    return float(value)
 
 
 def _share(value: Any) -> float:
@@ -80,8 +89,10 @@ def _days(value: Any) -> int | None:
             return None
         if not found:
             raise ValueError
-        value = int(found[1]) * (7 if (found[2] or "d").startswith("w") else 1)
-    return _natural(value) or None
+        value = int(found[1][:9]) * (7 if (found[2] or "d").startswith("w") else 1)
+    if _natural(value) > MOST_DAYS:
+        raise ValueError
+    return value or None
 
 
 TEXT = Setting("a text", _of(str))
@@ -92,7 +103,7 @@ TEXTS = Setting("a list of texts", _texts)
 DAYS = Setting('a number of days, like 30 or "30d", or "never"', _days)
 COMMAND = Setting('a list of words, like ["prog", "--flag", "{prompt}"]', _command, user_only=True)
 PRIVATE = Setting("a text", _of(str), user_only=True)
-SECONDS = Setting("a number of seconds", _of(int, float), user_only=True)
+SECONDS = Setting("a number of seconds above 0", _seconds, user_only=True)
 
 ANY = "*"
 """Stands for any name in the tables below."""
