@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.domain.message import Message
+from workbench.services.request import PARTS, part_of, was_given
 from workbench.sessions import SessionLog, open_session
 from workbench.sessions.codex.format import CodexFormat
 
@@ -142,6 +143,23 @@ def test_other_key_orders_unknown_keys_and_unknown_types_change_nothing_else(fol
     assert log.info.unknown == len(session.records)
 
 
+def test_dropping_the_first_line_changes_nothing_else(folder: Path) -> None:
+    session = rich()
+    whole = [plain(message) for message in log_of(folder, session.data()).messages]
+    del session.records[0]  # the branch stands in no other record
+    headless = log_of(folder, session.data())
+    assert [plain(message) for message in headless.messages] == [message.with_(branch=None) for message in whole]
+    assert headless.info.unreadable == 0
+
+
+def test_as_of_any_line_it_is_the_file_cut_there(folder: Path) -> None:
+    data = rich().data()
+    log = log_of(folder, data)
+    ends = [place + 1 for place, byte in enumerate(data) if byte == 10]
+    past = [comparable(log.as_of(end)) for end in (*ends, len(data) + 100)]
+    assert past == [comparable(log_of(folder, data[:end])) for end in (*ends, len(data))]
+
+
 def test_every_raw_reference_leads_back_to_its_message(folder: Path) -> None:
     log = log_of(folder, rich().data())
     data = log.path.read_bytes()
@@ -217,6 +235,10 @@ def test_records_of_any_shape_never_raise(folder: Path, records: list[Any]) -> N
     for message in log.messages:
         assert log.body(message).startswith(message.text)
         message.text.encode("utf-8")
+        assert part_of(message) in PARTS
+        assert was_given(message) in (True, False)
+    for _name, text in log.given():
+        text.encode("utf-8")
 
 
 @given(data=st.binary(max_size=300))

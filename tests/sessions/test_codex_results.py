@@ -52,6 +52,7 @@ OUTPUTS: list[tuple[Any, tuple[str, int | None, str]]] = [
     ("Wall time: 1.0 seconds\nProcess running with session ID 62\nOutput:\n...", ("running", None, "none")),
     ('{"output":"x","metadata":{"exit_code":0,"duration_seconds":1.5}}', ("ok", 0, "field")),
     ({"output": "x", "metadata": {"exit_code": 3}}, ("failed", 3, "field")),
+    ('{"metadata":{"exit_code":4},"output":"x"}', ("failed", 4, "field")),
     ("a.py\nb.py\n", ("unknown", None, "none")),
     ("The log said:\nProcess exited with code 0\n", ("unknown", None, "none")),
     ("exec_command failed: rejected by user", ("denied", None, "none")),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
+from claude_records import Script, bash, call, finished
 from codex_records import Rollout, ended
-from shop import attach, opened, session_of, task_of
+from shop import attach, card, commands, opened, session_of, task_of
 
+from workbench.domain.delta import delta_from
 from workbench.domain.task import Task
-from workbench.services import cutting, facts, history, kept, packages, sessions
+from workbench.services import cutting, facts, history, kept, packages, sessions, state
 from workbench.services.context import Context
 from workbench.services.packages import CompileOptions
 from workbench.services.viewing import build_view
@@ -108,3 +111,34 @@ def test_damaged_copies_are_left_out(repo: Path, tmp_path: Path, task: Task) -> 
     assert len(kept.copies(ctx.workspace, name)) == 1
     history.mark(ctx, task, [ref_of(ctx, task, "answer 0")], "pin")
     assert len(kept.copies(ctx.workspace, name)) == 2
+
+
+def test_what_a_sub_agent_showed_still_opens(repo: Path, tmp_path: Path) -> None:
+    script = Script(cwd=str(repo))
+    script.prompt("have it built")
+    script.say("m1", call("t1", "Task", prompt="build"))
+    script.result("t1", "done", twin={"agentId": "a1", "status": "completed"})
+    child = Script(script.session, cwd=str(repo))
+    child.prompt("build", isSidechain=True, agentId="a1")
+    child.say("s1", bash("b1", "npm run build"), isSidechain=True, agentId="a1")
+    child.result("b1", "built " * 6000, twin=finished(), isSidechain=True, agentId="a1")
+    folder = tmp_path / script.session / "subagents"
+    folder.mkdir(parents=True)
+    child.write(folder, "agent-a1.jsonl")
+    ctx = opened(repo)
+    made = task_of(ctx)
+    sessions.attach(ctx, made, str(script.write(tmp_path)))
+    task = ctx.workspace.load().tasks[made.id]
+    (row,) = commands(card(ctx))
+    source = row.evidence.source or ""
+    assert source == f"claude:agent-a1#{child.records[-1]['uuid']}"
+    shown = history.beside(ctx, task, source)
+    assert shown is not None
+    assert shown.message.text == "built " * 6000
+    assert history.beside(ctx, task, f"claude:{script.session}#u001") is None  # it stands in the history itself
+    done = {"done": [{"item": "it builds", "evidence": [row.evidence.id]}]}
+    state.update(ctx, task, delta_from(done))
+    shutil.rmtree(tmp_path / script.session)
+    later = history.beside(opened(repo), task, source)
+    assert later is not None
+    assert later.message.text == shown.message.text

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from workbench.domain.message import Message
 from workbench.errors import UsageError
+from workbench.services.request import PARTS, part_of, was_given
 from workbench.sessions import SessionLog, open_session
 from workbench.sessions.claude.format import ClaudeFormat
 
@@ -38,7 +39,11 @@ def rich() -> Script:
     script.say("m3", {"type": "thinking", "thinking": "hm"}, "half an emoji \ud83d", usage=USAGE)
     script.prompt("side", isSidechain=True, parent=None)
     script.add("queue-operation", operation="enqueue")
-    script.prompt("last words", parent=script.records[-3]["uuid"])
+    script.say("m4", bash("c3", "make"), usage=USAGE)
+    script.result("c3", "in the background", twin=finished(backgroundTaskId="b1"))
+    script.say("m5", call("c4", "BashOutput", bash_id="b1"), usage=USAGE)
+    script.result("c4", "made", twin={"exitCode": 0, "status": "completed"})
+    script.prompt("last words", parent=script.records[-7]["uuid"])
     return script
 
 
@@ -141,6 +146,14 @@ def test_dropping_the_first_line_changes_nothing_else(folder: Path) -> None:
     assert [m.with_(parent=None) for m in headless] == [m.with_(parent=None) for m in whole[1:]]
 
 
+def test_as_of_any_line_it_is_the_file_cut_there(folder: Path) -> None:
+    data = rich().data()
+    log = log_of(folder, data)
+    ends = [place + 1 for place, byte in enumerate(data) if byte == 10]
+    past = [comparable(log.as_of(end)) for end in (*ends, len(data) + 100)]
+    assert past == [comparable(log_of(folder, data[:end])) for end in (*ends, len(data))]
+
+
 def test_every_raw_reference_leads_back_to_its_message(folder: Path) -> None:
     log = log_of(folder, rich().data())
     data = log.path.read_bytes()
@@ -189,6 +202,10 @@ def test_no_record_of_any_shape_raises(folder: Path, records: list[Any], tail: b
     for message in log.messages:
         assert log.body(message) is not None
         message.text.encode("utf-8")
+        assert part_of(message) in PARTS
+        assert was_given(message) in (True, False)
+    if log.messages and (raw := log.messages[-1].raw) is not None:
+        assert len(log.as_of(raw.start).messages) < len(log.messages)
     assert log.info.name.startswith("claude:")
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from collections.abc import Sequence
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from workbench.domain.message import Message
 from workbench.errors import StorageError
+from workbench.sessions.bulk import undisturbed
 from workbench.sessions.model import Format, Reader, Refresh, SessionInfo
 from workbench.sessions.packed import UNPACKED_LIMIT, Source, Unpacked, is_packed, present
 
@@ -21,6 +24,10 @@ OUTSIDE_LIMIT = 16 << 20
 """Bytes read of an output that lies in a file of its own."""
 _FINGERPRINT = 512
 """Bytes before the read offset that must still be there at the next look."""
+_END = 16 << 10
+"""Bytes at either end of what was read by which a file is told at the next start."""
+_BULK = 4 << 20
+"""Bytes that are many to be read at once."""
 _ATTEMPTS = 4
 """A reader learns late at most two things; more readings than this would mean that it never settles."""
 
@@ -33,8 +40,11 @@ class SessionLog:
     than with a newline, the file is read again.
     """
 
-    def __init__(self, path: Path, form: Format, *, chunk: int = CHUNK, line_limit: int = LINE_LIMIT) -> None:
+    def __init__(
+        self, path: Path, form: Format, *, chunk: int = CHUNK, line_limit: int = LINE_LIMIT, until: int | None = None
+    ) -> None:
         self.path = path
+        self._until = until
         self._reader: Reader = form.reader(path)
         self._form = form
         # A line within one chunk is never too long, so only those that are joined need to be measured.
@@ -42,6 +52,8 @@ class SessionLog:
         self._line_limit = line_limit
         self._seen: tuple[int, int, int, int] | None = None
         self._packed = False
+        self._recalled = False
+        """Whether it knows messages that no look at the file has told of yet."""
         self._mark = b""
         self._rewind()
 
@@ -81,31 +93,97 @@ class SessionLog:
         except OSError as error:
             raise StorageError(f"cannot read {path}: {error.strerror}", "check its permissions") from error
 
-    def _look(self, file: BinaryIO, path: Path) -> Refresh:
+    def _look(self, file: FileIO, path: Path) -> Refresh:
         status = os.fstat(file.fileno())
         seen = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
         if seen == self._seen:
-            return Refresh()
+            if not self._recalled:
+                return Refresh()
+            self._recalled = False
+            return Refresh(appended=len(self._reader.messages))
         packed = is_packed(path)
         replaced = self._seen is not None and (packed or self._packed or not self._continues(file, seen))
         self._seen, self._packed = seen, packed
-        had = len(self._reader.messages)
+        recalled, self._recalled = self._recalled, False
+        had = 0 if recalled else len(self._reader.messages)
         if replaced:
             self._restart(self._form.reader(self.path))
         again = replaced
         for _attempt in range(_ATTEMPTS):
             file.seek(0 if packed else self._offset)
             source, size = (Unpacked(file, path), UNPACKED_LIMIT) if packed else (file, status.st_size)
-            if self._read(source, size) and not self._reader.stale:
+            with undisturbed(status.st_size - self._offset > _BULK):
+                whole = self._read(source, size if self._until is None else min(size, self._until))
+            if whole and not self._reader.stale:
                 break
             self._restart(self._reader.renewed())
             again = True
         self._reader.settle()
         now = len(self._reader.messages)
-        changed, self._reader.changed = self._reader.changed, 0
-        if again and had:
+        changed, first = self._reader.replaced()
+        if again and (had or recalled):
             return Refresh(appended=now, reset=True)
-        return Refresh(appended=now - had, changed=changed if had else 0)
+        return Refresh(appended=now - had, changed=changed if had else 0, since=min(had, first))
+
+    # What an index of readers keeps, see :mod:`workbench.sessions.reader_index`.
+
+    @property
+    def agent(self) -> str:
+        """Whose format it is."""
+        return self._form.agent
+
+    @property
+    def read_to(self) -> int:
+        """Bytes of the file that were read."""
+        return self._offset
+
+    def place(self) -> dict[str, Any] | None:
+        """Where it stands in its file, and by what that file is told; None where nothing can be kept."""
+        if self._seen is None or self._until is not None:
+            return None
+        path = present(self.path)
+        try:
+            with path.open("rb", buffering=0) as file:
+                ends = None if self._packed else _ends(file, self._offset)
+        except OSError:
+            return None
+        names = ("_seen", "_packed", "_mark", "_offset", "_line_start", "_pending", "_skipping", "_provisional")
+        return {name: getattr(self, name) for name in names} | {"ends": ends}
+
+    def memory(self) -> dict[str, Any]:
+        """What its reader knows besides the messages."""
+        return self._reader.memory()
+
+    def continues(self, place: dict[str, Any]) -> bool:
+        """Whether the file is still the one in which another log stood there, with nothing but more at its end."""
+        path = present(self.path)
+        if place["_packed"] != is_packed(path) or self._seen is not None:
+            return False
+        with path.open("rb", buffering=0) as file:
+            status = os.fstat(file.fileno())
+            seen = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+            if seen == place["_seen"]:
+                return True
+            same = seen[:2] == place["_seen"][:2] and seen[2] >= place["_offset"] and not place["_packed"]
+            return same and _ends(file, place["_offset"]) == place["ends"]
+
+    def recall(self, place: dict[str, Any], memory: dict[str, Any], messages: list[Message]) -> None:
+        """Stand where another log of the same file stood, with what its reader knew.
+
+        Raises:
+            OSError: The file cannot be read.
+        """
+        if place["_pending"] and not place["_skipping"] and not place["_packed"]:
+            with present(self.path).open("rb", buffering=0) as file:
+                start = place["_line_start"]
+                pieces = [os.pread(file.fileno(), place["_offset"] - start, start)]
+        else:
+            pieces = []
+        self._reader.recall(memory, messages)
+        for name in place.keys() - {"ends", "pieces"}:
+            setattr(self, name, place[name])
+        self._pieces = pieces
+        self._recalled = True
 
     def _restart(self, reader: Reader) -> None:
         self._reader = reader
@@ -119,61 +197,68 @@ class SessionLog:
 
     def _read(self, file: Source, size: int) -> bool:
         """Read up to ``size``; False where a line that counted as complete went on."""
+        buffer = bytearray(min(self._chunk, max(size - self._offset, 0)))
+        view = memoryview(buffer)
         while self._offset < size:
-            chunk = file.read(min(self._chunk, size - self._offset))
-            if not chunk:
+            count = file.readinto(view[: size - self._offset])
+            if not count:
                 break
-            self._mark = (self._mark + chunk)[-_FINGERPRINT:] if len(chunk) < _FINGERPRINT else chunk[-_FINGERPRINT:]
-            if self._provisional:
-                rest = self._confirm(chunk)
-                if rest is None:
-                    return False
-                chunk = rest
-            if chunk:
-                self._cut(chunk)
+            self._mark = (self._mark + view[max(0, count - _FINGERPRINT) : count])[-_FINGERPRINT:]
+            chunk, begin = (buffer, 0) if not self._provisional else self._confirm(bytes(view[:count]))
+            if chunk is None:
+                return False
+            if begin < count:
+                self._cut(chunk, begin, count)
             if self._reader.stale:
                 return False
         self._close()
         return True
 
-    def _confirm(self, chunk: bytes) -> bytes | None:
-        """What follows the line that was taken without its newline; None where it went on with more."""
+    def _confirm(self, chunk: bytes) -> tuple[bytes | None, int]:
+        """Where goes on what follows the line that was taken without its newline; None where it went on with more."""
         newline = chunk.find(b"\n")
         head = chunk if newline < 0 else chunk[:newline]
         if head.strip(b" \t\r"):
-            return None
+            return None, 0
         if newline < 0:
             self._offset += len(chunk)
             self._pending += len(chunk)
-            return b""
+            return b"", len(chunk)
         self._provisional = False
         self._pieces, self._pending = [], 0
         self._offset += newline + 1
         self._line_start = self._offset
-        return chunk[newline + 1 :]
+        return chunk, newline + 1
 
-    def _cut(self, chunk: bytes) -> None:
-        """Split a chunk at newlines, joining its beginning to the line that was not finished."""
-        start = self._offset
-        self._offset += len(chunk)
-        newline = chunk.find(b"\n")
-        if newline < 0:
-            self._hold(chunk)
-            return
-        if self._pieces or self._skipping:
-            self._hold(chunk[:newline])
+    def _cut(self, chunk: bytes | bytearray, begin: int, end: int) -> None:
+        """Split what lies between ``begin`` and ``end`` at newlines, joining the first piece to the unfinished line.
+
+        The reader is given pieces of the chunk as they lie there: most of them are decoded and never copied.
+        """
+        view = memoryview(chunk)
+        base = self._offset - begin
+        self._offset += end - begin
+        newline = chunk.find(b"\n", begin, end)
+        if newline >= 0 and (self._pieces or self._skipping):
+            self._hold(bytes(view[begin:newline]))
             if self._skipping:
                 self._reader.skip()
             else:
                 self._reader.feed([b"".join(self._pieces)], self._line_start)
             self._pieces, self._pending, self._skipping = [], 0, False
-            start += newline + 1
-            chunk = chunk[newline + 1 :]
-        lines = chunk.split(b"\n")
-        rest = lines.pop()
-        self._reader.feed(lines, start)
-        self._line_start = self._offset - len(rest)
-        self._hold(rest)
+            begin = newline + 1
+            self._line_start = base + begin
+            newline = chunk.find(b"\n", begin, end)
+        lines: list[bytes | memoryview] = []
+        start = begin
+        while newline >= 0:
+            lines.append(view[start:newline])
+            start = newline + 1
+            newline = chunk.find(b"\n", start, end)
+        if lines:
+            self._reader.feed(lines, base + begin)
+            self._line_start = base + start
+        self._hold(bytes(view[start:end]))
 
     def _hold(self, piece: bytes) -> None:
         if piece and not self._skipping:
@@ -225,9 +310,30 @@ class SessionLog:
         except OSError:
             return None
 
+    def as_of(self, end: int) -> SessionLog:
+        """The session as it was when its file held ``end`` bytes: read anew up to there, with the same ids."""
+        past = SessionLog(self.path, self._form, line_limit=self._line_limit, until=end)
+        past.refresh()
+        return past
+
+    def given(self) -> Sequence[tuple[str, str]]:
+        """What the file holds of all that stands before the conversation: names and texts; mostly it holds nothing."""
+        try:
+            return self._form.given(self.path)
+        except (OSError, StorageError):
+            return ()
+
     def children(self, known: SessionInfo | None = None) -> list[Path]:
         """The files of the session's sub-agents, as far as it was read; ``known`` is its info, where there is one."""
         return self._form.children(self.path, (known or self.info).children)
+
+
+def _ends(file: BinaryIO, end: int) -> bytes:
+    """A digest of the beginning of a file and of the last bytes before ``end``."""
+    number = file.fileno()
+    digest = hashlib.blake2b(os.pread(number, min(_END, end), 0), digest_size=16)
+    digest.update(os.pread(number, min(_END, end), max(0, end - _END)))
+    return digest.digest()
 
 
 def _piece(file: BinaryIO, path: Path, start: int, end: int) -> bytes:

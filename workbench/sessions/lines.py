@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 
@@ -17,27 +17,39 @@ _NAMED_LINES = 5
 """Unreadable lines whose numbers are kept."""
 
 L = TypeVar("L")
+Bytes = bytes | memoryview
+"""A line as it lies in the chunk that was read, or a copy of it."""
 
 
 class LineReader(ABC, Generic[L]):
     """Feeds records to :meth:`_take` and counts: messages, metadata, unknown and unreadable make up the records."""
 
-    def __init__(self, decode: Callable[[bytes], L], is_record: Callable[[dict[str, Any]], bool]) -> None:
+    BORN_WITH: ClassVar[frozenset[str]] = frozenset({"_decode", "_is_record", "_quick"})
+    """What every reader has, whatever it read."""
+
+    def __init__(self, decode: Callable[[Bytes], L], is_record: Callable[[dict[str, Any]], bool]) -> None:
         self._decode = decode
         self._is_record = is_record
+        self._quick: Callable[[L, int, int], bool] | None = None
+        """Takes a record that makes messages where there is a short way for it; says whether there was."""
         self._lines = 0
         self._records = self._with_messages = self._metadata = self._unknown = 0
         self._unreadable = self._oversized = 0
         self._bad_lines: list[int] = []
 
-    @abstractmethod
-    def _take(self, line: L, raw: bytes, start: int, end: int) -> None:
-        """Take one record, which stands at bytes ``start`` to ``end`` of the file."""
+    def memory(self) -> dict[str, Any]:
+        """What it knows besides its messages, to be kept."""
+        return {name: value for name, value in vars(self).items() if name not in self.BORN_WITH}
 
-    def feed(self, lines: Sequence[bytes], start: int) -> None:
+    @abstractmethod
+    def _take(self, line: L, raw: Bytes, start: int, end: int) -> None:
+        """Take one record, which stands at bytes ``start`` to ``end`` of the file; ``raw`` is not to be kept."""
+
+    def feed(self, lines: Sequence[Bytes], start: int) -> None:
         """Take complete lines without their newlines; the first begins at byte ``start``."""
-        take, decode = self._take, self._decode
+        take, quick, decode = self._take, self._quick, self._decode
         number = self._lines
+        plain = 0
         for raw in lines:
             end = start + len(raw)
             number += 1
@@ -45,12 +57,18 @@ class LineReader(ABC, Generic[L]):
                 line = decode(raw)
             except BAD:
                 self._lines = number
-                self._damaged(raw, start)
+                self._damaged(bytes(raw), start)
             else:
                 # 125 is the brace that a record ends with; some writers put blanks after it.
-                take(line, raw, start, end if raw[-1] == 125 else start + len(raw.rstrip()))
+                stop = end if raw[-1] == 125 else start + len(bytes(raw).rstrip())
+                if quick is not None and quick(line, start, stop):
+                    plain += 1
+                else:
+                    take(line, raw, start, stop)
             start = end + 1
         self._lines = number
+        self._records += plain
+        self._with_messages += plain
 
     def skip(self) -> None:
         """Count one line that is too long to be read."""

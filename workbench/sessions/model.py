@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from workbench.domain.message import Message, PlanItem, Usage
 
@@ -98,6 +98,8 @@ class Refresh:
     """Earlier messages that were replaced in place: context left, a result paired, usage grown."""
     reset: bool = False
     """The file was replaced, cut or rewritten: the whole list was made anew."""
+    since: int = 0
+    """Place of the first message that is new or was replaced, where any is."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,28 @@ class FoundSession:
     size: int
     updated_at: str
     started_at: str | None = None
+    written: float = 0.0
+    """When its file was last written, in seconds since 1970."""
+    folder: Path | None = None
+    """Which of the folders that were asked for it worked in last."""
+    parent: str | None = None
+    """Id of the session that started this one as its sub-agent."""
+    children: tuple[str, ...] = ()
+    """Ids of the sessions that it started as its sub-agents."""
+    forked_from: str | None = None
+    """Id of the session whose history this one began with, where the file names it."""
+    root: str = ""
+    """Id of the record that its conversation begins with; a session and its forks share it."""
+    after: tuple[str, ...] = ()
+    """Ids of records that its first ones follow on and that do not stand at its beginning."""
+    cleared: bool = False
+    """It begins with the command that ended the conversation before it."""
+    context: int | None = None
+    """Tokens of its last request."""
+    window: int | None = None
+    """Tokens that the model can hold, where the file states it."""
+    limited_until: str | None = None
+    """When a limit that is reached ends: a moment, or the words of the file."""
 
     @property
     def name(self) -> str:
@@ -121,9 +145,6 @@ class FoundSession:
 
 class Reader(Protocol):
     """Turns the lines of one session file into messages; fed in file order, whole lines only."""
-
-    changed: int
-    """Earlier messages replaced since somebody last set this to 0."""
 
     @property
     def messages(self) -> list[Message]:
@@ -135,8 +156,11 @@ class Reader(Protocol):
         """It learned something that makes its messages wrong from the start: read again with :meth:`renewed`."""
         ...
 
-    def feed(self, lines: Sequence[bytes], start: int) -> None:
-        """Take complete lines without their newlines; the first begins at byte ``start``."""
+    def feed(self, lines: Sequence[bytes | memoryview], start: int) -> None:
+        """Take complete lines without their newlines; the first begins at byte ``start``.
+
+        Their bytes are good only during the call.
+        """
         ...
 
     def skip(self) -> None:
@@ -147,12 +171,24 @@ class Reader(Protocol):
         """Bring what depends on later records up to date; called after every batch."""
         ...
 
+    def replaced(self) -> tuple[int, int]:
+        """How many earlier messages were replaced since this was last asked, and the place of the first of them."""
+        ...
+
     def complete(self, line: bytes) -> bool:
         """Whether an unfinished last line is a whole record already."""
         ...
 
     def renewed(self) -> Self:
         """An empty reader that knows from the start what this one learned late."""
+        ...
+
+    def memory(self) -> dict[str, Any]:
+        """What it knows besides its messages, to be kept."""
+        ...
+
+    def recall(self, memory: dict[str, Any], messages: list[Message]) -> None:
+        """Know what another reader of the same file knew, and go on from there."""
         ...
 
     def whole(self, line: bytes, message: Message) -> str | None:
@@ -186,4 +222,8 @@ class Format(Protocol):
 
     def outside(self, path: Path, name: str) -> Path | None:
         """The file of that name that holds an output too large for the session at ``path``."""
+        ...
+
+    def given(self, path: Path) -> Sequence[tuple[str, str]]:
+        """Instructions and tools that the file records as given before the conversation, each with its name."""
         ...

@@ -66,6 +66,8 @@ class Touched:
     """Absolute where the session says in which folder it worked."""
     old_path: str | None
     change: FileChange
+    call: Message | None = None
+    """The call that made the change; None where the session does not hold it."""
 
 
 @dataclass(frozen=True)
@@ -79,25 +81,56 @@ class Observed:
     items: tuple[PlanItem, ...] = ()
 
 
+class Observer:
+    """Looks at a session message by message, and goes back to a place from which it is another."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, tuple[ToolCall, str | None]] = {}
+        self._writes: dict[str, Message] = {}
+        self._runs: list[Run] = []
+        self._touched: list[Touched] = []
+        self._plans: list[Message] = []
+
+    def look(self, messages: Iterable[Message]) -> None:
+        """Go on with further messages."""
+        calls, writes = self._calls, self._writes
+        for message in messages:
+            call, result = message.call, message.result
+            if message.plan and message.origin != "subagent":
+                self._plans.append(message)
+            if call is not None:
+                if call.command:
+                    calls[call.call_id] = call, message.cwd
+                if call.paths:
+                    writes[call.call_id] = message
+            elif result is not None:
+                given = calls.get(result.call_id)
+                if given is not None and result.status not in _SKIPPED:
+                    self._runs.append(_run(message, *given))
+                if result.changes:
+                    by = writes.get(result.call_id)
+                    self._touched += (_touched(message, change, by) for change in result.changes)
+
+    def back(self, place: int) -> None:
+        """Forget what the messages from ``place`` of their session on showed."""
+        for rows in (self._runs, self._touched):
+            while rows and rows[-1].message.seq >= place:
+                rows.pop()
+        while self._plans and self._plans[-1].seq >= place:
+            self._plans.pop()
+
+    @property
+    def found(self) -> Observed:
+        """What they show so far."""
+        plan = self._plans[-1] if self._plans else None
+        return Observed(tuple(self._runs), tuple(self._touched), plan, plan.plan if plan is not None else ())
+
+
 def observe(messages: Iterable[Message]) -> Observed:
     """What the messages of one session show."""
-    calls: dict[str, tuple[ToolCall, str | None]] = {}
-    runs: list[Run] = []
-    touched: list[Touched] = []
-    plan: Message | None = None
-    for message in messages:
-        call, result = message.call, message.result
-        if message.plan and message.origin != "subagent":
-            plan = message
-        if call is not None:
-            if call.command:
-                calls[call.call_id] = call, message.cwd
-        elif result is not None:
-            given = calls.get(result.call_id)
-            if given is not None and result.status not in _SKIPPED:
-                runs.append(_run(message, *given))
-            touched += (_touched(message, change) for change in result.changes)
-    return Observed(tuple(runs), tuple(touched), plan, plan.plan if plan is not None else ())
+    observer = Observer()
+    observer.look(messages)
+    return observer.found
 
 
 def _run(message: Message, call: ToolCall, cwd: str | None) -> Run:
@@ -124,8 +157,9 @@ def with_output(run: Run, output: str) -> Run:
     return replace(run, output=output)
 
 
-def _touched(message: Message, change: FileChange) -> Touched:
+def _touched(message: Message, change: FileChange, call: Message | None) -> Touched:
     def absolute(path: str) -> str:
         return posixpath.normpath(posixpath.join(message.cwd or "", path))
 
-    return Touched(message, absolute(change.path), absolute(change.old_path) if change.old_path else None, change)
+    old = absolute(change.old_path) if change.old_path else None
+    return Touched(message, absolute(change.path), old, change, call)

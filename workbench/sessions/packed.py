@@ -22,9 +22,13 @@ _WINDOW = 1 << 27
 class Source(Protocol):
     """What lines are read from."""
 
-    def read(self, size: int, /) -> bytes:
-        """At most ``size`` bytes; none at the end."""
+    def readinto(self, view: memoryview, /) -> int | None:
+        """Put at most as many bytes there as it takes; returns how many: none at the end."""
         ...
+
+
+class _Stream(Protocol):
+    def read(self, size: int, /) -> bytes: ...
 
 
 def is_packed(path: Path) -> bool:
@@ -69,13 +73,19 @@ class Unpacked:
         self._left -= len(data)
         return data
 
+    def readinto(self, view: memoryview, /) -> int:
+        """Put at most as many bytes there as it takes; returns how many: none at the end."""
+        data = self.read(len(view))
+        view[: len(data)] = data
+        return len(data)
+
     def skip(self, count: int) -> None:
         """Go on by ``count`` bytes."""
         while count > 0 and (data := self.read(min(count, 1 << 20))):
             count -= len(data)
 
 
-def _open(file: BinaryIO) -> tuple[Source, type[Exception]]:
+def _open(file: BinaryIO) -> tuple[_Stream, type[Exception]]:
     # Only here, so that nobody pays for it who has no such file.
     if sys.version_info >= (3, 14):
         from compression import zstd

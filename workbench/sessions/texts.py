@@ -10,6 +10,8 @@ ARGS_LIMIT = 4096
 """Characters of a call's arguments kept whole in memory; of larger ones long strings are cut."""
 _STRING_LIMIT = 256
 _TITLE_LIMIT = 120
+NO_TIME = "3"
+"""A time stamp begins with its year and sorts before this; another text in its place is none."""
 
 
 def title_from(text: str) -> str:

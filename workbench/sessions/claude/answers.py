@@ -98,12 +98,17 @@ def _call(state: State, voice: Origin, turn: int, model: str | None, block: Bloc
     args = block.input
     kind = tools.tool_kind(name)
     text = _sorted(args).decode()
+    command = tools.command_of(kind, args)
+    if command is None and state.background:
+        # What comes back is how that command went, and how it ended.
+        command = state.background.get(tools.task_of(name, args) or "")
+        kind = kind if command is None else "execute"
     call = ToolCall(
         call_id=block.id if type(block.id) is str else "",
         name=name,
         kind=kind,
         args=args if len(text) <= ARGS_LIMIT else shortened(args),
-        command=tools.command_of(kind, args),
+        command=command,
         paths=tools.paths_of(args),
     )
     plan = tools.todos(args) if name == "TodoWrite" else None

@@ -1,4 +1,4 @@
-"""Claude Code's sessions on this machine, found by the folders that their records name.
+"""Claude Code's session files on this machine, and what their two ends tell.
 
 The name of a project's folder is a lossy encoding of a path and is never decoded. Only the head and
 the tail of each file are read.
@@ -8,137 +8,104 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from workbench.domain.times import instant, stamp
+from workbench.sessions.claude.facts import limit_of
 from workbench.sessions.claude.format import names_session
 from workbench.sessions.claude.prompts import is_notice, speaker, split
-from workbench.sessions.claude.records import Block, Body, Line, decode
-from workbench.sessions.model import FoundSession
-from workbench.sessions.places import forms, within
-from workbench.sessions.texts import title_from
+from workbench.sessions.claude.records import Block, Body, Line, Tokens, is_record
+from workbench.sessions.glance import MOST_FOLDERS, Glance, Place, of_size
+from workbench.sessions.lines import BAD
+from workbench.sessions.salvage import salvage
+from workbench.sessions.texts import NO_TIME, title_from
 
 _WINDOW = 32 * 1024
 _LARGE_WINDOW = 512 * 1024
 """For a file whose first record is longer than the usual window."""
+_AFTER_PROMPT = 12
+"""Records that are looked at behind the first prompt: the first ones do not always stand in their order."""
+_HEAD_LINES = 200
+_FOLLOWED = 8
+"""Records elsewhere that a session may be said to follow on."""
+_TITLES = (b'"ai-title"', b'"custom-title"', b'"summary"')
+_CLEAR = "<command-name>/clear</command-name>"
 
 
-def project_folders(env: Mapping[str, str]) -> list[Path]:
-    """The folders that hold one folder a project: the configured one, else the usual two."""
+class _Line(Line, gc=False, rename="camel"):
+    """A record with what only matters to where a session comes from."""
+
+    logical_parent_uuid: Any = None
+
+
+_decode = msgspec.json.Decoder(_Line).decode
+
+
+def roots(env: Mapping[str, str]) -> list[Path]:
+    """The program's own folders: the configured one, else the usual two."""
     configured = env.get("CLAUDE_CONFIG_DIR")
     if configured:
-        return [Path(configured).expanduser() / "projects"]
+        return [Path(configured).expanduser()]
     home = Path(env.get("HOME") or Path.home())
     config = Path(env.get("XDG_CONFIG_HOME") or home / ".config")
-    return [home / ".claude" / "projects", config / "claude" / "projects"]
+    return [home / ".claude", config / "claude"]
 
 
-def discover(folders: Sequence[Path], env: Mapping[str, str]) -> list[FoundSession]:
-    """Sessions whose records name a folder in one of ``folders``, newest first; sub-agents' files are left out."""
-    wanted = forms(folders)
-    found: dict[Path, FoundSession] = {}
-    for path in _files(env):
-        session = _look(path, wanted)
-        if session is not None:
-            found[path] = session
-    return sorted(found.values(), key=lambda s: (instant(s.updated_at), s.id), reverse=True)
-
-
-def _files(env: Mapping[str, str]) -> Iterator[Path]:
-    for root in project_folders(env):
+def projects(env: Mapping[str, str]) -> Iterator[str]:
+    """The folders that hold one project's sessions each."""
+    for root in roots(env):
         try:
-            projects = sorted(entry.path for entry in os.scandir(root) if entry.is_dir())
+            with os.scandir(root / "projects") as entries:
+                yield from sorted(entry.path for entry in entries if entry.is_dir())
         except OSError:
             continue
-        for project in projects:
-            try:
-                names = [entry.name for entry in os.scandir(project) if entry.is_file()]
-            except OSError:
-                continue
-            for name in sorted(names):
-                if name.endswith(".jsonl") and not name.startswith("agent-"):
-                    yield Path(project, name)
 
 
-class _Glance:
-    """What a few records tell."""
-
-    def __init__(self) -> None:
-        self.cwds: list[str] = []
-        self.session: str | None = None
-        self.started: str | None = None
-        self.updated: str | None = None
-        self.title = ""
-        self.summary = ""
-        self.prompt = ""
-
-    def take(self, lines: Sequence[bytes]) -> None:
-        """Look at some lines; those that are cut or damaged say nothing."""
-        for raw in lines:
-            try:
-                line = decode(raw)
-            except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-                continue
-            self._note(line)
-
-    def _note(self, line: Line) -> None:
-        if isinstance(line.cwd, str):
-            self.cwds.append(line.cwd)
-        if isinstance(line.session_id, str):
-            self.session = self.session or line.session_id
-        if isinstance(line.timestamp, str):
-            self.started = self.started or line.timestamp
-            self.updated = line.timestamp if self.updated is None else max(self.updated, line.timestamp)
-        for title in (line.ai_title, line.custom_title):
-            if isinstance(title, str) and title:
-                self.title = title
-        if line.type == "summary" and isinstance(line.summary, str):
-            self.summary = line.summary
-        if not self.prompt and line.type == "user" and speaker(line) == "human" and line.is_compact_summary is not True:
-            self.prompt = _prompt(line)
+def places(env: Mapping[str, str]) -> Iterator[Place]:
+    """All session files; of the sub-agents' own those that lie beside them."""
+    for project in projects(env):
+        try:
+            with os.scandir(project) as entries:
+                inside = sorted(entries, key=lambda entry: entry.name)
+        except OSError:
+            continue
+        folders = {entry.name for entry in inside if not entry.name.endswith(".jsonl") and entry.is_dir()}
+        for entry in inside:
+            stem, dot, _ = entry.name.rpartition(".jsonl")
+            if dot and entry.name.endswith(".jsonl") and entry.is_file():
+                place = Place.of(entry, f"{project}/{stem}" if stem in folders else "")
+                if place is not None:
+                    yield place
 
 
-def _prompt(line: Line) -> str:
-    content = line.message.content if isinstance(line.message, Body) else line.message
-    texts = [content] if isinstance(content, str) else []
-    if isinstance(content, list):
-        texts = [block.text for block in content if isinstance(block, Block) and isinstance(block.text, str)]
-    words = " ".join(split(text)[0] for text in texts if not is_notice(text))
-    return words.strip()
+def children(place: Place) -> list[str]:
+    """Ids of the sub-agents whose files lie in a session's own folder."""
+    found: list[str] = []
+    if place.beside:
+        for _folder, _folders, names in os.walk(f"{place.beside}/subagents"):
+            found += [name[: -len(".jsonl")] for name in names if name.startswith("agent-") and name.endswith(".jsonl")]
+    return sorted(found)
 
 
-def _look(path: Path, wanted: frozenset[str]) -> FoundSession | None:
-    """The session in a file, where one of the folders that its head or tail names is wanted."""
+def look(place: Place) -> Glance | None:
+    """What the two ends of a file tell; None where it cannot be read."""
     try:
-        with path.open("rb", buffering=0) as file:
-            stat = os.fstat(file.fileno())
-            head = _head(file.fileno(), stat.st_size)
-            tail = b""
-            if stat.st_size > len(head):
-                tail = os.pread(file.fileno(), _WINDOW, max(len(head), stat.st_size - _WINDOW))
+        descriptor = os.open(place.path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            head = _head(descriptor, place.size)
+            start = max(len(head), place.size - _WINDOW)
+            tail = os.pread(descriptor, _WINDOW, start) if place.size > len(head) else b""
+        finally:
+            os.close(descriptor)
     except OSError:
         return None
-    glance = _Glance()
-    first = head.split(b"\n")
-    glance.take(first)
-    if tail:
-        glance.take(tail.split(b"\n")[1:])
-    cwd = next((cwd for cwd in glance.cwds if within(cwd, wanted)), None)
-    if cwd is None:
-        return None
-    return FoundSession(
-        agent="claude",
-        id=_identity(path, glance.session),
-        path=path,
-        cwd=glance.cwds[-1],
-        title=title_from(glance.title or glance.prompt or glance.summary),
-        size=stat.st_size,
-        updated_at=glance.updated or stamp(datetime.fromtimestamp(stat.st_mtime, UTC)),
-        started_at=glance.started,
-    )
+    ends = _Ends()
+    lines = head.split(b"\n", _HEAD_LINES)
+    ends.begin(lines if len(head) >= place.size else lines[:-1])
+    ends.end(tail.partition(b"\n")[2] if tail else head)
+    return ends.glance(place)
 
 
 def _head(descriptor: int, size: int) -> bytes:
@@ -149,6 +116,173 @@ def _head(descriptor: int, size: int) -> bytes:
     return head
 
 
-def _identity(path: Path, session: str | None) -> str:
-    stem = path.name.removesuffix(".jsonl")
-    return stem if names_session(stem) or session is None else session
+class _Ends:
+    """What a few records of the beginning, and a few of the end, tell."""
+
+    def __init__(self) -> None:
+        self._cwds: dict[str, None] = {}
+        self._last_cwd: str | None = None
+        self._session: str | None = None
+        self._started: str | None = None
+        self._updated: str | None = None
+        self._title = ""
+        self._early_title = ""
+        self._summary = ""
+        self._prompt = ""
+        self._command = ""
+        self._forked_from: str | None = None
+        self._child = False
+        self._root = ""
+        self._ids: set[str] = set()
+        self._follows: dict[str, None] = {}
+        self._cleared = False
+        self._context: int | None = None
+        self._limited: str | None = None
+        self._spoke = False
+
+    def begin(self, lines: Sequence[bytes]) -> None:
+        """Look at the head, until it has told all that only a beginning can tell."""
+        left = _AFTER_PROMPT
+        for raw in lines:
+            line = _record(raw)
+            if line is None:
+                continue
+            self._common(line)
+            self._early_title = _title(line) or self._early_title
+            self._origin(line)
+            if self._prompt and self._cwds:
+                left -= 1
+                if not left:
+                    break
+
+    def end(self, tail: bytes) -> None:
+        """Look at the tail from its end backwards: the last word counts."""
+        self._updated = None
+        place: str | None = None
+        titled = any(mark in tail for mark in _TITLES)
+        for raw in reversed(tail.split(b"\n")):
+            if self._spoke and place is not None:
+                if not titled:
+                    break
+                if not any(mark in raw for mark in _TITLES):
+                    continue
+            line = _record(raw)
+            if line is None:
+                continue
+            if isinstance(line.timestamp, str) and line.timestamp < NO_TIME:
+                self._updated = line.timestamp if self._updated is None else max(self._updated, line.timestamp)
+            place = place or of_size(line.cwd)
+            self._titled(line)
+            if line.type == "assistant" and not self._spoke and line.is_sidechain is not True:
+                self._answer(line)
+        if place is not None:
+            self._cwds.pop(place, None)
+            self._cwds[place] = None
+
+    def _common(self, line: _Line) -> None:
+        cwd = of_size(line.cwd)
+        if cwd is not None:
+            self._cwds.setdefault(cwd)
+        self._session = self._session or of_size(line.session_id)
+        if isinstance(line.timestamp, str) and line.timestamp < NO_TIME:
+            self._started = self._started or line.timestamp
+
+    def _titled(self, line: _Line) -> None:
+        """The last title, or the last summary."""
+        self._title = self._title or _title(line)
+        if line.type == "summary" and isinstance(line.summary, str):
+            self._summary = self._summary or line.summary
+
+    def _origin(self, line: _Line) -> None:
+        """Where the conversation comes from, and what it began with."""
+        if isinstance(line.forked_from, dict):
+            self._forked_from = self._forked_from or of_size(line.forked_from.get("sessionId"))
+        uuid = of_size(line.uuid)
+        if uuid is None or line.type == "progress":
+            return
+        self._child = self._child or isinstance(line.agent_id, str)
+        if line.is_sidechain is True:
+            return
+        self._ids.add(uuid)
+        if line.parent_uuid is None and not self._root:
+            self._root = uuid
+        for other in (of_size(line.parent_uuid), of_size(line.logical_parent_uuid)):
+            if other is not None:
+                self._follows.setdefault(other)
+        if line.type == "user" and not self._prompt:
+            self._asked(line)
+
+    def _asked(self, line: _Line) -> None:
+        text = _text(line)
+        if _CLEAR in text:
+            self._cleared = True
+        if speaker(line) == "human" and line.is_compact_summary is not True:
+            self._prompt = " ".join(split(part)[0] for part in _texts(line) if not is_notice(part)).strip()
+            named = text.partition("<command-name>")[2].partition("</command-name>")[0]
+            self._command = self._command or named
+
+    def _answer(self, line: _Line) -> None:
+        """Tokens of the last request, or that there was none because a limit is reached."""
+        body = line.message
+        if not isinstance(body, Body):
+            return
+        if line.error == "rate_limit":
+            self._limited = self._limited or limit_of(_text(line), None).resets_at
+        elif isinstance(body.usage, Tokens) and line.is_api_error_message is not True:
+            parts = (
+                body.usage.input_tokens,
+                body.usage.cache_read_input_tokens,
+                body.usage.cache_creation_input_tokens,
+            )
+            total = sum(part for part in parts if type(part) is int)
+            if total:
+                self._context, self._spoke = total, True
+
+    def glance(self, place: Place) -> Glance:
+        """All of it."""
+        stem = Path(place.path).name.removesuffix(".jsonl")
+        own = names_session(stem) or self._session is None
+        child = self._child or stem.startswith("agent-")
+        return Glance(
+            agent="claude",
+            id=stem if own else self._session or stem,
+            cwds=tuple(self._cwds)[-MOST_FOLDERS:],
+            title=title_from(self._title or self._early_title or self._prompt or self._summary or self._command),
+            started_at=self._started,
+            updated_at=self._updated,
+            child=child,
+            parent=self._session if child else None,
+            forked_from=self._forked_from,
+            root=self._root,
+            after=tuple(other for other in self._follows if other not in self._ids)[:_FOLLOWED],
+            cleared=self._cleared,
+            context=self._context,
+            limited_until=self._limited,
+        )
+
+
+def _record(raw: bytes) -> _Line | None:
+    """A record, the first one of a damaged line; None where nothing can be had from it."""
+    try:
+        return _decode(raw)
+    except BAD:
+        found = salvage(raw, is_record).records
+    try:
+        return _decode(found[0][0]) if found else None
+    except BAD:
+        return None
+
+
+def _title(line: _Line) -> str:
+    return next((name for name in (line.custom_title, line.ai_title) if isinstance(name, str)), "")
+
+
+def _texts(line: _Line) -> list[str]:
+    content = line.message.content if isinstance(line.message, Body) else line.message
+    if isinstance(content, list):
+        return [block.text for block in content if isinstance(block, Block) and isinstance(block.text, str)]
+    return [content] if isinstance(content, str) else []
+
+
+def _text(line: _Line) -> str:
+    return "\n".join(_texts(line))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from workbench.domain.message import Message
 from workbench.domain.times import stamp
 from workbench.sessions.claude.records import Line
 from workbench.sessions.claude.state import State
 from workbench.sessions.model import Limit, SessionInfo
-from workbench.sessions.texts import title_from
+from workbench.sessions.texts import NO_TIME, title_from
 
 _MOMENT = re.compile(r"\|(\d{9,10})\b")
 _RESETS = re.compile(r"\bresets? (?:at )?([^\n.]{1,60})")
@@ -38,7 +40,7 @@ class Facts:
     def note(self, line: Line, state: State) -> None:
         """Take what any record carries."""
         at = line.timestamp
-        if type(at) is str and (self._updated is None or at > self._updated):
+        if type(at) is str and (self._updated is None or at > self._updated) and at < NO_TIME:
             self._updated = at
             if self._started is None:
                 self._started = at
@@ -114,23 +116,28 @@ class Facts:
         for leaf, summary in reversed(self._summaries):
             if leaf in state.tree.index or not len(state.tree):
                 return title_from(summary)
-        prompts = [message for message in state.messages if message.role == "user" and not message.hidden]
-        for message in prompts:
+        for message in _prompts(state):
             if message.kind == "message" and message.origin in ("human", "agent"):
                 return title_from(message.text)
-        for message in prompts:
+        for message in _prompts(state):
             if message.kind == "message" or message.text.startswith("<command-"):
                 named = _COMMAND.search(message.text)
                 return title_from(named[1] if named else message.text)
         return ""
 
 
+def _prompts(state: State) -> Iterator[Message]:
+    return (message for message in state.messages if message.role == "user" and not message.hidden)
+
+
 def _limits(state: State) -> tuple[Limit, ...]:
-    """The limit that the program said is reached, with the moment or the words for when it ends."""
-    if state.limited is None:
-        return ()
-    text, at = state.limited
+    """The limit that the program said is reached."""
+    return () if state.limited is None else (limit_of(*state.limited),)
+
+
+def limit_of(text: str, at: str | None) -> Limit:
+    """A limit that is reached, from what the program said: with the moment or the words for when it ends."""
     moment = _MOMENT.search(text)
     words = _RESETS.search(text)
     resets = stamp(datetime.fromtimestamp(int(moment[1]), UTC)) if moment else words[1].strip() if words else None
-    return (Limit(title_from(text.partition("|")[0]), None, resets, True, at),)
+    return Limit(title_from(text.partition("|")[0]), None, resets, True, at)

@@ -42,6 +42,10 @@ class ClaudeFormat:
         """The file that holds an output too large for the session's own."""
         return beside.outside(path, name)
 
+    def given(self, path: Path) -> Sequence[tuple[str, str]]:
+        """Nothing: these files hold neither the system prompt nor the tools."""
+        return ()
+
 
 def names_session(name: str) -> bool:
     """Whether the name of a file, without its ending, is the id of its session."""

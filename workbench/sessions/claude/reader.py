@@ -6,17 +6,19 @@ import hashlib
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from workbench.domain.message import BODY_LIMIT, Message
 from workbench.sessions.claude.answers import answer
 from workbench.sessions.claude.events import attachment, system
 from workbench.sessions.claude.facts import Facts
+from workbench.sessions.claude.keeping import go_on, kept
+from workbench.sessions.claude.plain import plain
 from workbench.sessions.claude.records import CHAIN, METADATA, TITLES, Line, decode, is_record, raw_text
 from workbench.sessions.claude.state import Hints, State
 from workbench.sessions.claude.tree import AUXILIARY
 from workbench.sessions.claude.turns import user
-from workbench.sessions.lines import BAD, LineReader
+from workbench.sessions.lines import BAD, Bytes, LineReader
 from workbench.sessions.model import SessionInfo
 from workbench.sessions.salvage import salvage
 
@@ -28,7 +30,18 @@ class ClaudeReader(LineReader[Line]):
         super().__init__(decode, is_record)
         self._state = State(hints, limit)
         self._facts = Facts()
+        self._quick = plain(self._state, self._facts)
         self._variants: set[str] = set()
+
+    def memory(self) -> dict[str, Any]:
+        """What it knows besides its messages, to be kept."""
+        return super().memory() | {"_state": kept(self._state)}
+
+    def recall(self, memory: dict[str, Any], messages: list[Message]) -> None:
+        """Know what another reader of the same file knew, and go on from there."""
+        go_on(self._state, memory.pop("_state"), messages)
+        vars(self).update(memory)
+        self._quick = plain(self._state, self._facts)
 
     @property
     def messages(self) -> list[Message]:
@@ -36,18 +49,16 @@ class ClaudeReader(LineReader[Line]):
         return self._state.messages
 
     @property
-    def changed(self) -> int:
-        """Earlier messages replaced since this was last set to 0."""
-        return self._state.changed
-
-    @changed.setter
-    def changed(self, value: int) -> None:
-        self._state.changed = value
-
-    @property
     def stale(self) -> bool:
         """Whether the file must be read again with :meth:`renewed`."""
         return self._state.stale
+
+    def replaced(self) -> tuple[int, int]:
+        """How many earlier messages were replaced since this was last asked, and the place of the first of them."""
+        state = self._state
+        found = state.changed, state.lowest
+        state.changed, state.lowest = 0, sys.maxsize
+        return found
 
     def renewed(self) -> Self:
         """An empty reader that knows the session's id and kind from the start."""
@@ -57,11 +68,12 @@ class ClaudeReader(LineReader[Line]):
         """Bring ``in_context`` up to date."""
         self._state.settle()
 
-    def _take(self, line: Line, raw: bytes, start: int, end: int) -> None:
+    def _take(self, line: Line, raw: Bytes, start: int, end: int) -> None:
         self._records += 1
+        raw = bytes(raw)
         state = self._state
-        kind = line.type
         self._facts.note(line, state)
+        kind = line.type
         if kind == "assistant" or kind == "user":
             if type(line.uuid) is str and line.uuid in state.tree.index:
                 self._repeated(line, raw, start, end)
@@ -110,6 +122,9 @@ class ClaudeReader(LineReader[Line]):
         state.raw_type = line.type
         state.emit("unknown", "system", "harness", raw_text(raw), hidden=True)
         state.leave()
+        if type(line.uuid) is not str:
+            # Nothing can name this record: what follows hangs on what was there before it.
+            state.tree.nameless(state.node)
 
     def _repeated(self, line: Line, raw: bytes, start: int, end: int) -> None:
         """A record whose id was there before: a replay is dropped, another content under the same id is kept."""

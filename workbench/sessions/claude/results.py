@@ -96,7 +96,7 @@ def _status(
     if type(twin) is Twin:
         if twin.interrupted is True:
             return "interrupted", None, "none"
-        if twin.background_task_id or twin.is_async is True or twin.status in _RUNNING:
+        if twin.background_task_id or twin.is_async is True or twin.status in _RUNNING or _goes_on(twin):
             return "running", None, "none"
         code = _exit_field(twin)
         if code is not None:
@@ -127,15 +127,27 @@ def _error(
     return ("failed", int(found[1]), "text") if found else ("failed", None, "none")
 
 
+def _task(twin: Twin) -> dict[str, Any]:
+    return twin.task if isinstance(twin.task, dict) else {}
+
+
+def _goes_on(twin: Twin) -> bool:
+    """Whether a command in the background that was asked after has not ended."""
+    return twin.task is not None and _task(twin).get("status") == "running"
+
+
 def _exit_field(twin: Twin) -> int | None:
-    task = twin.task if isinstance(twin.task, dict) else {}
-    for value in (twin.exit_code, task.get("exitCode")):
+    if twin.exit_code is None and twin.task is None:
+        return None
+    for value in (twin.exit_code, _task(twin).get("exitCode")):
         if isinstance(value, int) and not isinstance(value, bool):
             return value
     return None
 
 
 def _duration(twin: Twin) -> float | None:
+    if twin.duration_ms is None and twin.total_duration_ms is None:
+        return None
     for value in (twin.duration_ms, twin.total_duration_ms):
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             return value / 1000

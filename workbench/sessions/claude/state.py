@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -54,6 +55,8 @@ class Group(msgspec.Struct, gc=False):
     carrier: int = ROOT
     """Place of the message that carries the usage."""
     usage: Usage | None = None
+    counted: Usage | None = None
+    """What of it stands in the sums over all requests."""
 
 
 class State:
@@ -72,6 +75,9 @@ class State:
         self.shown = 0
         """Messages that the reader's owner has seen: those up to the last :meth:`settle`."""
         self.changed = 0
+        """Messages replaced of those."""
+        self.lowest = sys.maxsize
+        """Place of the first of them."""
         self.tree = Tree()
         self.groups: dict[str, Group] = {}
         self.calls: dict[str, int] = {}
@@ -80,6 +86,8 @@ class State:
         """Calls without a result, in order."""
         self.early: dict[str, tuple[int, Callable[[ToolKind], ToolResult]]] = {}
         """Results that came before their call: place of the message, and how to judge it once the kind is known."""
+        self.background: dict[str, str] = {}
+        """Commands that went on in the background, by the id of their task."""
         self.children: dict[str, None] = {}
         """Sessions of sub-agents that calls started."""
         self.compactions = 0
@@ -93,6 +101,10 @@ class State:
         """Last record of a stretch that a compaction kept, to the boundary it now hangs on."""
         self.boundary = ROOT
         self._occurrences = Occurrences()
+        self._sums = [0, 0, 0, 0]
+        """Of all requests: uncached input, read from and written to the cache, output."""
+        self._uncounted: list[Group] = []
+        """Requests of which the sums do not know yet, or not all."""
         # The record in hand.
         self.node = ROOT
         self.side = False
@@ -251,6 +263,7 @@ class State:
         if place < self.shown:
             self.messages[place] = self.messages[place].with_(**fields)
             self.changed += 1
+            self.lowest = min(self.lowest, place)
             return
         for name, value in fields.items():
             complete(self.messages[place], name, value)
@@ -270,27 +283,24 @@ class State:
     def use(self, group: Group, tokens: Tokens) -> None:
         """Count a request once, with the largest figures that any of its lines gives."""
         old = group.usage
-        fresh = tokens.input_tokens
-        read = tokens.cache_read_input_tokens
-        write = tokens.cache_creation_input_tokens
-        output = tokens.output_tokens
-        if old is not None:
-            if output == old.output and fresh == old.input and read == old.cache_read and write == old.cache_write:
+        fresh, read = tokens.input_tokens, tokens.cache_read_input_tokens
+        write, output = tokens.cache_creation_input_tokens, tokens.output_tokens
+        if old is None:
+            if not (fresh or read or write or output):
                 return
-            fresh, read = max(_count(fresh), old.input), max(_count(read), old.cache_read)
-            write, output = max(_count(write), old.cache_write), max(_count(output), old.output)
-        elif not (fresh or read or write or output):
+            if not self.side:
+                self.last_request = group
+                self.limited = None
+        elif output == old.output and fresh == old.input and read == old.cache_read and write == old.cache_write:
             return
-        elif not self.side:
-            self.last_request = group
-            self.limited = None
-        group.usage = Usage(
-            key=group.key,
-            input=_count(fresh),
-            cache_read=_count(read),
-            cache_write=_count(write),
-            output=_count(output),
-        )
+        fresh, read, write, output = fresh or 0, read or 0, write or 0, output or 0
+        if not type(fresh) is type(read) is type(write) is type(output) is int or (fresh | read | write | output) >> 62:
+            fresh, read, write, output = _count(fresh), _count(read), _count(write), _count(output)
+        if old is not None:
+            fresh, read = max(fresh, old.input), max(read, old.cache_read)
+            write, output = max(write, old.cache_write), max(output, old.output)
+        group.usage = Usage(group.key, fresh, read, write, output)
+        self._uncounted.append(group)
         if group.carrier >= 0:
             self.replace_at(group.carrier, usage=group.usage)
 
@@ -302,14 +312,12 @@ class State:
 
     def total(self) -> Usage:
         """All requests together."""
-        used = [group.usage for group in self.groups.values() if group.usage is not None]
-        return Usage(
-            key="total",
-            input=sum(usage.input for usage in used),
-            cache_read=sum(usage.cache_read for usage in used),
-            cache_write=sum(usage.cache_write for usage in used),
-            output=sum(usage.output for usage in used),
-        )
+        for group in self._uncounted:
+            more = zip(self._sums, _four(group.usage), _four(group.counted), strict=True)
+            self._sums = [known + now - before for known, now, before in more]
+            group.counted = group.usage
+        self._uncounted.clear()
+        return Usage("total", *self._sums)
 
     def called(self, call: ToolCall, turn: int) -> None:
         """Note a call; a result that came before it finds it now."""
@@ -344,6 +352,10 @@ class State:
             for place in range(self.tree.first(node), self.tree.end(node, len(self.messages))):
                 self.replace_at(place, in_context=kept)
         self.shown = len(self.messages)
+
+
+def _four(usage: Usage | None) -> tuple[int, int, int, int]:
+    return (usage.input, usage.cache_read, usage.cache_write, usage.output) if usage is not None else (0, 0, 0, 0)
 
 
 def _count(value: Any) -> int:

@@ -34,6 +34,9 @@ _KINDS: dict[str, ToolKind] = {
     "TaskList": "todo",
     "TaskGet": "todo",
 }
+WAITING = frozenset({"BashOutput", "TaskOutput"})
+"""Tools that ask how a command in the background goes on."""
+_TASK_KEYS = ("bash_id", "task_id", "shell_id")
 _PATH_KEYS = ("file_path", "notebook_path", "path")
 _STATUSES = ("pending", "in_progress", "completed")
 Status = Literal["pending", "in_progress", "completed"]
@@ -48,6 +51,13 @@ def command_of(kind: ToolKind, args: Any) -> str | None:
     """The command line of a call that runs one."""
     command = args.get("command") if kind == "execute" and isinstance(args, dict) else None
     return command if isinstance(command, str) else None
+
+
+def task_of(name: str, args: Any) -> str | None:
+    """The command in the background that a call asks after."""
+    if name not in WAITING or type(args) is not dict:
+        return None
+    return next((value for key in _TASK_KEYS if type(value := args.get(key)) is str), None)
 
 
 def paths_of(args: Any) -> tuple[str, ...]:

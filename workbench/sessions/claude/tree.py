@@ -7,13 +7,13 @@ The path is kept up to date record by record; only what a new branch touches is 
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 PROMPT, ANSWER, RESULT, SIDE, AUXILIARY = range(5)
 """Roles of a node: a prompt, a line of an answer, tool results, a sub-agent's record, anything else."""
 
 ROOT = -1
+Follow = Callable[[str, int, int, int], int]
 
 _ROLE, _ON_PATH, _KEPT = 7, 8, 16
 """Bits of a node's flags: its role, whether the path leads through it, whether it is in context."""
@@ -27,15 +27,18 @@ class Tree:
         """Node of a record's own id."""
         self.leaf = ROOT
         """The newest prompt, answer or result."""
+        self.tip: str | None = None
+        """Its own id."""
         self.newest = ROOT
         """The newest node that is no sub-agent's."""
         self.chained = False
         """Whether any record named a parent that is there: only then does naming none mean a new root."""
         self.names: list[str | None] = []
         """Id of the newest message at or above each node."""
-        self._parents = array("l")
-        self._links = array("l")
-        self._first = array("l")
+        # Lists: the numbers in them are those of the index and of the messages, so that each costs one reference.
+        self._parents: list[int] = []
+        self._links: list[int] = []
+        self._first: list[int] = []
         self._flags = bytearray()
         self._dirty: int | None = None
 
@@ -55,6 +58,8 @@ class Tree:
         node = len(self._flags)
         if uuid is not None:
             self.index[uuid] = node
+            if uuid == self.tip:
+                self.tip = None
         self._parents.append(parent)
         self._links.append(link)
         self._first.append(first)
@@ -66,6 +71,7 @@ class Tree:
             if link >= 0 and role == ANSWER and not self._flags[link] & _KEPT:
                 self._soil(link)
             self.leaf = self.newest = node
+            self.tip = uuid
         elif role == SIDE:
             self._flags.append(role)
         else:
@@ -74,6 +80,34 @@ class Tree:
             self._flags.append(role | _KEPT if kept else role)
             self.newest = node
         return node
+
+    def follower(self) -> Follow:
+        """What adds a node of the main conversation below the leaf: :meth:`add` for what nearly every record is.
+
+        It takes an id, a role, ``first`` and ``link``, and returns the node; ``ROOT`` where the id stands for a node
+        already, and nothing was done.
+        """
+        flags, known = self._flags, self.index.setdefault
+        add_parent, add_link, add_first = self._parents.append, self._links.append, self._first.append
+        add_name, add_flags = self.names.append, flags.append
+
+        def follow(uuid: str, role: int, first: int, link: int) -> int:
+            node = len(flags)
+            if known(uuid, node) != node:
+                return ROOT
+            add_parent(self.leaf)
+            add_link(link)
+            add_first(first)
+            add_name(uuid)
+            add_flags(role | (_ON_PATH | _KEPT))
+            if role == ANSWER and link >= 0 and not flags[link] & _KEPT:
+                self._soil(link)
+            self.leaf = self.newest = node
+            self.tip = uuid
+            self.chained = True
+            return node
+
+        return follow
 
     def kept(self, node: int) -> bool:
         """Whether a node is in context, as far as that was judged."""

@@ -102,6 +102,8 @@ def _result(state: State, block: Block, twin: Twin | Other, denial: object) -> N
         return
     call = message.call
     result = outcome(block, text, twin, call.kind, denial)
+    if type(twin) is Twin and type(twin.background_task_id) is str and call.command:
+        state.background[twin.background_task_id] = call.command
     if result.child is not None:
         state.children[result.child] = None
     plan: tuple[PlanItem, ...] = ()

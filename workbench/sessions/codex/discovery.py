@@ -1,4 +1,4 @@
-"""Codex's sessions on this machine, found by the folders that their records name.
+"""Codex's session files on this machine, and what their two ends tell.
 
 A resumed session goes on in the file of the day it began, so every day's folder is looked at. Only the head and
 the tail of each file are read.
@@ -7,27 +7,32 @@ the tail of each file are read.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from workbench.domain.times import instant, stamp
 from workbench.errors import StorageError
 from workbench.sessions.codex import prompts
-from workbench.sessions.codex.facts import is_child
+from workbench.sessions.codex.facts import allowances, is_child, parent_of
 from workbench.sessions.codex.format import hints_of
-from workbench.sessions.codex.records import Item, Line, Part, Payload, decode
+from workbench.sessions.codex.records import Item, Line, Part, Payload, decode, is_record
+from workbench.sessions.glance import MOST_FOLDERS, Glance, Place, of_size
 from workbench.sessions.lines import BAD
-from workbench.sessions.model import FoundSession
 from workbench.sessions.packed import Unpacked, is_packed, other_form
-from workbench.sessions.places import forms, within
-from workbench.sessions.texts import title_from
+from workbench.sessions.salvage import salvage
+from workbench.sessions.texts import NO_TIME, title_from
 
 _WINDOW = 64 * 1024
 """The first line holds the instructions that the model was given, and is often longer than 16 KB."""
 _LARGE_WINDOW = 1024 * 1024
 _TAIL = 32 * 1024
+_AFTER_PROMPT = 4
+"""Records that are looked at behind the first prompt."""
+_TOLD = re.compile(rb'"(?:turn_context|token_count|thread_name)"')
+"""What stands in the records of a tail that are worth a look."""
+_MARKED = 4096
+"""Bytes of a record in which that is looked for."""
 _ENDINGS = (".jsonl", ".jsonl.zst")
 
 
@@ -37,118 +42,64 @@ def home_folder(env: Mapping[str, str]) -> Path:
     return Path(configured).expanduser() if configured else Path(env.get("HOME") or Path.home()) / ".codex"
 
 
-def discover(folders: Sequence[Path], env: Mapping[str, str]) -> list[FoundSession]:
-    """Sessions whose records name a folder in one of ``folders``, newest first; sub-agents' are left out."""
-    wanted = forms(folders)
-    found = [session for path in _files(env) if (session := _look(path, wanted)) is not None]
-    return sorted(found, key=lambda s: (instant(s.updated_at), s.id), reverse=True)
-
-
-def _files(env: Mapping[str, str]) -> Iterator[Path]:
+def places(env: Mapping[str, str]) -> Iterator[Place]:
+    """All session files; of a session in both its forms the plain one."""
     home = home_folder(env)
-    for root in (home / "sessions", home / "archived_sessions"):
-        for folder, _folders, names in os.walk(root):
-            here = set(names)
-            for name in sorted(names):
-                if not (name.startswith("rollout-") and name.endswith(_ENDINGS)):
+    folders = [str(home / "sessions"), str(home / "archived_sessions")]
+    while folders:
+        try:
+            with os.scandir(folders.pop()) as entries:
+                inside = sorted(entries, key=lambda entry: entry.name)
+        except OSError:
+            continue
+        names = {entry.name for entry in inside}
+        for entry in inside:
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.path)
+            elif entry.name.startswith("rollout-") and entry.name.endswith(_ENDINGS) and entry.is_file():
+                if is_packed(Path(entry.name)) and other_form(Path(entry.name)).name in names:
                     continue
-                path = Path(folder, name)
-                if not (is_packed(path) and other_form(path).name in here):
-                    yield path
+                place = Place.of(entry)
+                if place is not None:
+                    yield place
 
 
-class _Glance:
-    """What a few records tell."""
-
-    def __init__(self) -> None:
-        self.cwds: list[str] = []
-        self.session: str | None = None
-        self.child = False
-        self.started: str | None = None
-        self.updated: str | None = None
-        self.name = ""
-        self.prompt = ""
-        self._metas = 0
-
-    def take(self, lines: Sequence[bytes]) -> None:
-        """Look at some lines; those that are cut or damaged say nothing."""
-        for raw in lines:
-            try:
-                line = decode(raw)
-            except BAD:
-                continue
-            self._note(line)
-
-    def _note(self, line: Line) -> None:
-        payload = line.payload
-        if isinstance(line.timestamp, str):
-            self.started = self.started or line.timestamp
-            self.updated = line.timestamp if self.updated is None else max(self.updated, line.timestamp)
-        if not isinstance(payload, Payload):
-            payload = line
-        if line.type == "session_meta" or (line.type is None and line.role is None):
-            self._meta(payload)
-        elif line.type == "turn_context" and isinstance(payload.cwd, str):
-            self.cwds.append(payload.cwd)
-        if isinstance(payload.thread_name, str) and payload.thread_name:
-            self.name = payload.thread_name
-        self._words(payload)
-
-    def _meta(self, payload: Payload) -> None:
-        self._metas += 1
-        if isinstance(payload.cwd, str):
-            self.cwds.append(payload.cwd)
-        if self._metas == 1:
-            self.child = is_child(payload)
-            if isinstance(payload.id, str):
-                self.session = payload.id
-
-    def _words(self, payload: Payload) -> None:
-        """The first prompt, and in files of the first versions the folder that stands in such a text."""
-        text = payload.message if payload.type == "user_message" else None
-        content = payload.content if payload.role == "user" else None
-        if isinstance(payload.item, Item) and payload.item.type == "UserMessage":
-            content = payload.item.content
-        texts = [text] if isinstance(text, str) else []
-        if isinstance(content, list):
-            texts = [part.text for part in content if isinstance(part, Part) and isinstance(part.text, str)]
-        for words in texts:
-            folder = prompts.folder_in(words)
-            if folder is not None:
-                self.cwds.append(folder)
-            elif not self.prompt and not prompts.is_harness(words):
-                self.prompt = words
+def newest_folders(env: Mapping[str, str]) -> list[str]:
+    """The folders of the last days, those that hold the next ones included."""
+    sessions = home_folder(env) / "sessions"
+    found = [str(sessions)]
+    level = [sessions]
+    for _depth in range(3):
+        level = [Path(folder, name) for folder in level for name in _last_names(folder)]
+        found += [str(folder) for folder in level]
+    return found
 
 
-def _look(path: Path, wanted: frozenset[str]) -> FoundSession | None:
-    """The session in a file, where one of the folders that its head or tail names is wanted."""
+def _last_names(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))[-2:]
+    except OSError:
+        return []
+
+
+def look(place: Place) -> Glance | None:
+    """What the two ends of a file tell; None where it cannot be read."""
+    path = Path(place.path)
     try:
         with path.open("rb", buffering=0) as file:
-            stat = os.fstat(file.fileno())
-            head, tail = _packed_head(file, path) if is_packed(path) else _ends(file, stat.st_size)
+            head, tail = _packed_head(file, path) if is_packed(path) else _ends(file.fileno(), place.size)
     except (OSError, StorageError):
         return None
-    glance = _Glance()
-    glance.take(head.split(b"\n"))
-    if tail:
-        glance.take(tail.split(b"\n")[1:])
-    if glance.child or not any(within(cwd, wanted) for cwd in glance.cwds):
-        return None
-    hints = hints_of(path)
-    return FoundSession(
-        agent="codex",
-        id=hints.session if hints.fixed or glance.session is None else glance.session,
-        path=path,
-        cwd=glance.cwds[-1],
-        title=title_from(glance.name or glance.prompt),
-        size=stat.st_size,
-        updated_at=glance.updated or stamp(datetime.fromtimestamp(stat.st_mtime, UTC)),
-        started_at=glance.started,
-    )
+    ends = _Ends()
+    lines = head.split(b"\n")
+    # The last one is cut where the head is not the whole file.
+    ends.begin(lines[:-1] if tail or is_packed(path) else lines)
+    ends.end(tail.split(b"\n")[1:] if tail else head.split(b"\n"))
+    return ends.glance(path)
 
 
-def _ends(file: BinaryIO, size: int) -> tuple[bytes, bytes]:
-    descriptor = file.fileno()
+def _ends(descriptor: int, size: int) -> tuple[bytes, bytes]:
     head = os.pread(descriptor, _WINDOW, 0)
     if size > _WINDOW and head.count(b"\n") < 2:
         head = os.pread(descriptor, _LARGE_WINDOW, 0)
@@ -167,3 +118,148 @@ def _packed_head(file: BinaryIO, path: Path) -> tuple[bytes, bytes]:
         if sum(piece.count(b"\n") for piece in pieces) >= 40:
             break
     return b"".join(pieces), b""
+
+
+class _Ends:
+    """What a few records of the beginning, and a few of the end, tell."""
+
+    def __init__(self) -> None:
+        self._cwds: dict[str, None] = {}
+        self._session: str | None = None
+        self._child = False
+        self._parent: str | None = None
+        self._forked_from: str | None = None
+        self._started: str | None = None
+        self._updated: str | None = None
+        self._name = ""
+        self._prompt = ""
+        self._metas = 0
+        self._context: int | None = None
+        self._window: int | None = None
+        self._limited: str | None = None
+
+    def begin(self, lines: Sequence[bytes]) -> None:
+        """Look at the head, until it has told all that only a beginning can tell."""
+        left = _AFTER_PROMPT
+        for raw in lines:
+            line = _record(raw)
+            if line is None:
+                continue
+            if isinstance(line.timestamp, str) and line.timestamp < NO_TIME:
+                self._started = self._started or line.timestamp
+            payload = line.payload if isinstance(line.payload, Payload) else line
+            if line.type == "session_meta" or (line.type is None and line.role is None):
+                self._meta(payload)
+            elif line.type == "turn_context":
+                self._worked(payload.cwd)
+            self._named(payload)
+            self._words(payload)
+            if self._prompt and self._cwds:
+                left -= 1
+                if not left:
+                    break
+
+    def end(self, lines: Sequence[bytes]) -> None:
+        """Look at the tail from its end backwards: the last word counts."""
+        self._updated = None
+        place: str | None = None
+        self._name, before = "", self._name
+        for raw in reversed(lines):
+            if self._updated is not None and not _TOLD.search(raw, 0, _MARKED):
+                continue
+            line = _record(raw)
+            if line is None:
+                continue
+            if isinstance(line.timestamp, str) and line.timestamp < NO_TIME:
+                self._updated = line.timestamp if self._updated is None else max(self._updated, line.timestamp)
+            payload = line.payload if isinstance(line.payload, Payload) else line
+            if line.type == "turn_context":
+                place = place or of_size(payload.cwd)
+            if not self._name:
+                self._named(payload)
+            if payload.type == "token_count":
+                self._counted(payload, line.timestamp)
+        self._name = self._name or before
+        self._worked(place)
+
+    def _meta(self, payload: Payload) -> None:
+        """The first is the session's own; one behind it is a copy of that of the session it began with."""
+        self._metas += 1
+        identity = of_size(payload.id)
+        self._worked(payload.cwd)
+        if self._metas == 1:
+            self._session = identity
+            self._child = is_child(payload)
+            self._parent = parent_of(payload) if self._child else None
+            self._forked_from = of_size(payload.forked_from_id)
+        elif self._forked_from is None and identity != self._session:
+            self._forked_from = identity
+
+    def _worked(self, folder: object) -> None:
+        """A folder that it worked in; the last one comes last."""
+        cwd = of_size(folder)
+        if cwd is not None:
+            self._cwds.pop(cwd, None)
+            self._cwds[cwd] = None
+
+    def _named(self, payload: Payload) -> None:
+        if isinstance(payload.thread_name, str) and payload.thread_name:
+            self._name = payload.thread_name
+
+    def _words(self, payload: Payload) -> None:
+        """The first prompt, and in files of the first versions the folder that stands in such a text."""
+        text = payload.message if payload.type == "user_message" else None
+        content = payload.content if payload.role == "user" else None
+        if isinstance(payload.item, Item) and payload.item.type == "UserMessage":
+            content = payload.item.content
+        texts = [text] if isinstance(text, str) else []
+        if isinstance(content, list):
+            texts = [part.text for part in content if isinstance(part, Part) and isinstance(part.text, str)]
+        for words in texts:
+            folder = prompts.folder_in(words)
+            if folder is not None:
+                self._worked(folder)
+            elif not self._prompt and not prompts.is_harness(words):
+                self._prompt = words
+
+    def _counted(self, payload: Payload, at: object) -> None:
+        """Tokens of the last request, and a limit that is reached; the last such record counts."""
+        info = payload.info if isinstance(payload.info, dict) else {}
+        last, window = info.get("last_token_usage"), info.get("model_context_window")
+        given = last.get("input_tokens") if isinstance(last, dict) else None
+        if self._context is None and type(given) is int and given > 0:
+            self._context = given
+            self._window = window if type(window) is int and window > 0 else None
+            reached = [limit for limit in allowances(payload.rate_limits, at if isinstance(at, str) else None)
+                       if limit.reached]  # fmt: skip
+            self._limited = next((limit.resets_at for limit in reached if limit.resets_at), None)
+
+    def glance(self, path: Path) -> Glance:
+        """All of it."""
+        hints = hints_of(path)
+        return Glance(
+            agent="codex",
+            id=hints.session if hints.fixed or self._session is None else self._session,
+            cwds=tuple(self._cwds)[-MOST_FOLDERS:],
+            title=title_from(self._name or self._prompt),
+            started_at=self._started,
+            updated_at=self._updated,
+            child=self._child,
+            parent=self._parent,
+            forked_from=self._forked_from,
+            context=self._context,
+            window=self._window,
+            limited_until=self._limited,
+        )
+
+
+def _record(raw: bytes) -> Line | None:
+    """A record, the first one of a damaged line; None where nothing can be had from it."""
+    try:
+        return decode(raw)
+    except BAD:
+        found = salvage(raw, is_record).records
+    try:
+        return decode(found[0][0]) if found else None
+    except BAD:
+        return None

@@ -15,7 +15,7 @@ from workbench.sessions.codex.records import Payload, Source
 from workbench.sessions.codex.state import State
 from workbench.sessions.lines import Occurrences
 from workbench.sessions.model import Limit, SessionInfo
-from workbench.sessions.texts import title_from
+from workbench.sessions.texts import NO_TIME, title_from
 
 _V7 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _WINDOWS = {300: "5 h", 1440: "24 h", 10080: "7 d"}
@@ -36,6 +36,7 @@ class Facts:
         """Whether what is being read was the parent's, copied when this session was forked from it."""
         self.forked_from: str | None = None
         self.requests: dict[str, Usage] = {}
+        self._total = Usage("total")
         self.last: Usage | None = None
         self.window: int | None = None
         self.turns: set[str] = set()
@@ -50,7 +51,7 @@ class Facts:
 
     def note(self, at: Any) -> None:
         """Take what any record carries."""
-        if type(at) is str and (self._updated is None or at > self._updated):
+        if type(at) is str and (self._updated is None or at > self._updated) and at < NO_TIME:
             self._updated = at
             self._started = self._started or at
 
@@ -137,25 +138,18 @@ class Facts:
         self.last = usage
         if not self.inherited:
             self.requests[usage.key] = usage
+            total = self._total
+            self._total = Usage(
+                "total",
+                total.input + usage.input,
+                total.cache_read + usage.cache_read,
+                total.cache_write + usage.cache_write,
+                total.output + usage.output,
+            )
         state.carry(usage)
 
     def _allowances(self, limits: Any, at: str | None) -> None:
-        if not isinstance(limits, dict):
-            return
-        reached = limits.get("rate_limit_reached_type")
-        found = []
-        for place in ("primary", "secondary"):
-            row = limits.get(place)
-            used = number(row.get("used_percent")) if isinstance(row, dict) else None
-            if not isinstance(row, dict) or used is None:
-                continue
-            share = max(used, 0) / 100
-            minutes = row.get("window_minutes")
-            name = (_WINDOWS.get(minutes) or f"{minutes} min") if isinstance(minutes, int) else place
-            hit = share >= 1 or (isinstance(reached, str) and reached.startswith(place))
-            found.append(Limit(name, share, _moment(row, at), hit, at))
-        if found:
-            self._limits = tuple(found)
+        self._limits = allowances(limits, at) or self._limits
 
     def limited(self, text: str, at: str | None) -> None:
         """The program said that the allowance is used up."""
@@ -167,7 +161,6 @@ class Facts:
     def info(self, path: Path, state: State) -> SessionInfo:
         """The session, without the counts of its lines."""
         cwds = tuple(self._cwds)
-        used = self.requests.values()
         return SessionInfo(
             agent="codex",
             id=state.hints.session,
@@ -182,13 +175,7 @@ class Facts:
             version=self._version,
             parent=self._parent,
             forked_from=self.forked_from,
-            usage=Usage(
-                key="total",
-                input=sum(usage.input for usage in used),
-                cache_read=sum(usage.cache_read for usage in used),
-                cache_write=sum(usage.cache_write for usage in used),
-                output=sum(usage.output for usage in used),
-            ),
+            usage=self._total,
             last_context=self.last.context if self.last is not None else None,
             window=self.window,
             limits=self._limits,
@@ -225,6 +212,25 @@ def is_child(payload: Payload) -> bool:
     )
 
 
+def allowances(limits: Any, at: str | None) -> tuple[Limit, ...]:
+    """The allowances of a ``rate_limits`` object that was written at a moment."""
+    if not isinstance(limits, dict):
+        return ()
+    reached = limits.get("rate_limit_reached_type")
+    found = []
+    for place in ("primary", "secondary"):
+        row = limits.get(place)
+        used = number(row.get("used_percent")) if isinstance(row, dict) else None
+        if not isinstance(row, dict) or used is None:
+            continue
+        share = max(used, 0) / 100
+        minutes = row.get("window_minutes")
+        name = (_WINDOWS.get(minutes) or f"{minutes} min") if isinstance(minutes, int) else place
+        hit = share >= 1 or (isinstance(reached, str) and reached.startswith(place))
+        found.append(Limit(name, share, _moment(row, at), hit, at))
+    return tuple(found)
+
+
 def _moment(row: dict[str, Any], at: str | None) -> str | None:
     """When an allowance is full again: a moment, or in older files seconds from then."""
     when, wait = row.get("resets_at"), row.get("resets_in_seconds")
@@ -242,8 +248,9 @@ def _moment(row: dict[str, Any], at: str | None) -> str | None:
 def _key(total: Any) -> str | None:
     if not isinstance(total, dict):
         return None
-    names = ("input_tokens", "cached_input_tokens", "output_tokens", "total_tokens")
-    return "/".join(str(_tokens(total.get(name))) for name in names)
+    get = total.get
+    given, read = _tokens(get("input_tokens")), _tokens(get("cached_input_tokens"))
+    return f"{given}/{read}/{_tokens(get('output_tokens'))}/{_tokens(get('total_tokens'))}"
 
 
 def _tokens(value: Any) -> int:

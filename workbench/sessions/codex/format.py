@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from workbench.sessions.codex import beside
+from workbench.sessions.codex import beside, given
 from workbench.sessions.codex.reader import CodexReader
 from workbench.sessions.codex.records import ENVELOPES, ITEMS, is_record
 from workbench.sessions.codex.state import Hints
@@ -42,6 +42,10 @@ class CodexFormat:
     def outside(self, path: Path, name: str) -> Path | None:
         """Outputs stand in the session file itself."""
         return None
+
+    def given(self, path: Path) -> Sequence[tuple[str, str]]:
+        """The instructions and the client's tools that the first record states."""
+        return given.given(path)
 
 
 def hints_of(path: Path) -> Hints:

@@ -20,6 +20,10 @@ _LINE = re.compile(
 )
 _WALL = re.compile(r"^Wall time:? ([0-9.]+) seconds", re.MULTILINE)
 _HEAD_LIMIT = 16_384
+OUTPUT_HEAD = 2000
+"""Characters of an output that can decide how its call ended; a refusal is shorter."""
+_WRAPPED = ('{"output"', '{"metadata"')
+"""How an output begins that is JSON in a text, with how the command ended beside it."""
 _REFUSED = re.compile(
     r"\b(?:rejected by user|rejected by the user|user rejected|denied by|reject command|requires approval, but)",
     re.IGNORECASE,
@@ -39,8 +43,7 @@ class Outcome:
     running: bool = False
 
 
-@dataclass(frozen=True)
-class Output:
+class Output(msgspec.Struct, frozen=True, gc=False):
     """An output read by itself."""
 
     text: str
@@ -56,7 +59,7 @@ def understand(output: Any, kind: ToolKind | None, success: Any = None) -> Outpu
     """An output in any of its shapes: text, JSON in text, parts, an object."""
     said = success if isinstance(success, bool) else None
     if isinstance(output, str):
-        if output.startswith('{"output"'):
+        if output.startswith(_WRAPPED):
             fields = _json(output)
             if isinstance(fields, dict) and isinstance(fields.get("output"), str):
                 return _fields(fields, said)
@@ -174,7 +177,7 @@ def _status(kind: ToolKind, code: int | None, output: Output, known: Outcome) ->
     text = output.text
     if _ABORTED.match(text):
         return "interrupted"
-    if success is not True and _REFUSED.search(text[:2000]) and len(text) < 2000:
+    if success is not True and len(text) < OUTPUT_HEAD and _REFUSED.search(text):
         return "denied"
     if success is not None and kind != "execute":
         return "ok" if success else "failed"

@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Self
+from sys import intern
+from typing import Any, Self
+
+import msgspec
 
 from workbench.domain.message import BODY_LIMIT, Message
 from workbench.sessions.codex import prompts
@@ -14,9 +17,10 @@ from workbench.sessions.codex.facts import Facts
 from workbench.sessions.codex.items import item
 from workbench.sessions.codex.records import ENVELOPES, Line, Part, Past, Payload, decode, is_record
 from workbench.sessions.codex.state import Hints, State
-from workbench.sessions.lines import BAD, LineReader
+from workbench.sessions.lines import BAD, Bytes, LineReader
 from workbench.sessions.model import SessionInfo
 from workbench.sessions.salvage import salvage
+from workbench.sessions.texts import text_of
 
 _SILENT = frozenset({"world_state", "inter_agent_communication_metadata"})
 
@@ -29,24 +33,27 @@ class CodexReader(LineReader[Line]):
         self._state = State(hints, limit)
         self._facts = Facts()
 
+    def recall(self, memory: dict[str, Any], messages: list[Message]) -> None:
+        """Know what another reader of the same file knew, and go on from there."""
+        vars(self).update(memory)
+        self._state.go_on(messages)
+
     @property
     def messages(self) -> list[Message]:
         """The messages so far; the reader appends to this list and replaces in it."""
         return self._state.messages
 
     @property
-    def changed(self) -> int:
-        """Earlier messages replaced since this was last set to 0."""
-        return self._state.changed
-
-    @changed.setter
-    def changed(self, value: int) -> None:
-        self._state.changed = value
-
-    @property
     def stale(self) -> bool:
         """Whether the file must be read again with :meth:`renewed`."""
         return self._state.stale
+
+    def replaced(self) -> tuple[int, int]:
+        """How many earlier messages were replaced since this was last asked, and the place of the first of them."""
+        state = self._state
+        found = state.changed, state.lowest
+        state.changed, state.lowest = 0, sys.maxsize
+        return found
 
     def renewed(self) -> Self:
         """An empty reader that knows from the start whose file it is."""
@@ -56,11 +63,11 @@ class CodexReader(LineReader[Line]):
         """Called after every batch."""
         self._state.settle()
 
-    def _take(self, line: Line, raw: bytes, start: int, end: int) -> None:
+    def _take(self, line: Line, raw: Bytes, start: int, end: int) -> None:
         self._records += 1
         self._count(self._convert(line, raw, start, end))
 
-    def _convert(self, line: Line, raw: bytes, start: int, end: int) -> bool | None:
+    def _convert(self, line: Line, raw: Bytes, start: int, end: int) -> bool | None:
         """Let a record become messages; returns whether it did, None where its kind is unknown."""
         kind = line.type
         payload = line.payload
@@ -144,9 +151,9 @@ class CodexReader(LineReader[Line]):
         state.base = None
         return state.emit("compaction", "user", "harness", summary) is not None
 
-    def _unknown_record(self, raw: bytes) -> None:
+    def _unknown_record(self, raw: Bytes) -> None:
         """Keep a record of a kind that is not known, out of sight."""
-        text = raw.decode("utf-8", "replace")
+        text = _sorted(bytes(raw))
         self._state.base = None
         self._state.emit("unknown", "system", "harness", text, hidden=True, seen=False)
 
@@ -173,8 +180,16 @@ class CodexReader(LineReader[Line]):
         return replace(self._facts.info(path, self._state), **self._counts(unfinished))
 
 
+def _sorted(raw: bytes) -> str:
+    """A record as text that does not depend on the order of its keys, where it can be read at all."""
+    try:
+        return text_of(msgspec.json.decode(raw))
+    except BAD:
+        return raw.decode("utf-8", "replace")
+
+
 def _name(kind: str, payload: Payload) -> str:
-    return f"{kind}.{payload.type}" if type(payload.type) is str else kind
+    return intern(f"{kind}.{payload.type}" if type(payload.type) is str else kind)
 
 
 def _texts(row: Past) -> list[str]:

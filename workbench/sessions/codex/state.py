@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import msgspec
 from msgspec.structs import force_setattr as complete
 
 from workbench.domain.message import (
@@ -21,7 +23,7 @@ from workbench.domain.message import (
     ToolResult,
     Usage,
 )
-from workbench.sessions.codex.outputs import Outcome, Output, judged
+from workbench.sessions.codex.outputs import OUTPUT_HEAD, Outcome, Output, judged
 from workbench.sessions.lines import Occurrences
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -58,6 +60,7 @@ class State:
 
     def __init__(self, hints: Hints, limit: int = BODY_LIMIT) -> None:
         self.hints = hints
+        self._session = "", ""
         self.limit = limit
         self.output_limit = min(limit, OUTPUT_LIMIT) if limit == BODY_LIMIT else limit
         self.stale = False
@@ -65,6 +68,9 @@ class State:
         self.shown = 0
         """Messages that the reader's owner has seen: those up to the last :meth:`settle`."""
         self.changed = 0
+        """Messages replaced of those."""
+        self.lowest = sys.maxsize
+        """Place of the first of them."""
         self.ids: dict[str, int] = {}
         self.context: list[int] = []
         """Places of the messages that the model has before it."""
@@ -101,10 +107,22 @@ class State:
         self.repeated = 0
         """Where the message stands that :meth:`emit` last found to be there already."""
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the messages, which are kept apart, and their ids, which are theirs."""
+        own = {name: place for name, place in self.ids.items() if self.messages[place].id != name}
+        return vars(self) | {"messages": None, "ids": own}
+
+    def go_on(self, messages: list[Message]) -> None:
+        """Go on with the messages that this state belongs to."""
+        self.messages = messages
+        self.ids |= {message.id: place for place, message in enumerate(messages)}
+
     @property
     def session(self) -> str:
-        """``AGENT:ID``."""
-        return f"codex:{self.hints.session}"
+        """``AGENT:ID``, one string as long as it is the same."""
+        if self._session[1] is not self.hints.session:
+            self._session = f"codex:{self.hints.session}", self.hints.session
+        return self._session[0]
 
     def enter(self, at: Any, raw_type: str, base: Any, start: int, end: int) -> None:
         """Take up a record: set what its messages have in common."""
@@ -149,39 +167,36 @@ class State:
                 return None
         if role == "assistant" and seen:
             self._answer()
-        place = len(self.messages)
+        messages = self.messages
+        place = len(messages)
         self.ids[name] = place
-        message = Message(
-            id=name,
-            session=self.session,
-            seq=place,
-            kind=kind,
-            role=role,
-            origin=origin,
-            text=text if size <= limit else text[:limit],
-            size=size,
-            at=self.at,
-            parent=self.messages[place - 1].id if place else None,
-            turn=self.turn if turn is None else turn,
-            cwd=self.cwd,
-            branch=self.branch,
-            raw_type=self.raw_type,
-            raw=RawRef(start=self.start, end=self.end, block=block),
+        messages.append(
+            Message(
+                name,
+                self.session,
+                place,
+                kind,
+                role,
+                origin,
+                text if size <= limit else text[:limit],
+                size,
+                self.at,
+                messages[-1].id if place else None,
+                self.turn if turn is None else turn,
+                seen,
+                hidden,
+                call,
+                result,
+                plan,
+                None,
+                self.model if role == "assistant" and seen else None,
+                self.cwd,
+                self.branch,
+                self.raw_type,
+                RawRef(self.start, self.end, block),
+            )
         )
-        if hidden:
-            complete(message, "hidden", True)
-        if role == "assistant" and self.model is not None and seen:
-            complete(message, "model", self.model)
-        if call is not None:
-            complete(message, "call", call)
-        if result is not None:
-            complete(message, "result", result)
-        if plan:
-            complete(message, "plan", plan)
-        self.messages.append(message)
-        if not seen:
-            complete(message, "in_context", False)
-        else:
+        if seen:
             self.context.append(place)
             if role == "assistant" and self.carrier is None:
                 self.carrier = place
@@ -191,6 +206,8 @@ class State:
         if not self.answering:
             self.answering = True
             self.turn += 1
+            # What an interrupted answer used was never said: it is not what the next one uses.
+            self.carrier = None
 
     def _name(self, kind: str, role: str, text: str) -> str:
         if self.base is not None:
@@ -211,6 +228,7 @@ class State:
         if place < self.shown:
             self.messages[place] = self.messages[place].with_(**fields)
             self.changed += 1
+            self.lowest = min(self.lowest, place)
             return
         for name, value in fields.items():
             complete(self.messages[place], name, value)
@@ -282,7 +300,9 @@ class State:
         place = self.emit("tool_result", "tool", "tool", output.text, result=result, turn=turn)
         if place is None:
             return False
-        self.outputs[call_id] = (place, output)
+        # The text decides only where no exit code does, and then by its beginning.
+        text = "" if output.exit_code is not None else output.text[:OUTPUT_HEAD]
+        self.outputs[call_id] = (place, msgspec.structs.replace(output, text=text))
         self.open.pop(call_id, None)
         self.answering = False
         if output.process is not None and called is not None:

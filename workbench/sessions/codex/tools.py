@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 import msgspec
@@ -46,8 +45,7 @@ _STEP = re.compile(rf"""["']?\bstep["']?\s*:\s*{_STRING}""")
 _STATUS = re.compile(r"""["']?\bstatus["']?\s*:\s*["'](\w+)["']""")
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(msgspec.Struct, frozen=True, gc=False):
     """What the arguments of a call say."""
 
     kind: ToolKind

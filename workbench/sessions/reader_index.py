@@ -1,0 +1,182 @@
+"""What readers know of long session files, kept in the user's cache folder: opened again, only what is new is read.
+
+One file a session: a header, the log's place in the file, the messages in pieces, the reader's memory, the tokens.
+It counts only where it was written by these very readers and the session file is the one it was made from, with
+nothing but more at its end; anything else, and any damage, is as if it were not there. It can always be made again,
+so nothing waits for the disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import pickle
+import struct
+import sys
+import zlib
+from array import array
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+
+from workbench.sessions.bulk import undisturbed
+from workbench.sessions.follow import SessionLog
+
+LEAST = 1 << 20
+"""Bytes of a session file that are worth it; less is read as quickly."""
+UNSAVED = 128 << 10
+"""Bytes that may be read a second time at the next start."""
+SHARE = 64
+"""While a session is followed, it is kept again once a part of so many is new."""
+MOST = 2 << 30
+"""Bytes of all these files together; the ones that were used longest ago go first."""
+_FOLDER = "readers"
+_FRAME = struct.Struct("<QI")
+_PIECE = 4096
+"""Messages that are written at once."""
+_OURS = ("workbench.sessions.", "workbench.domain.")
+_OTHERS = {("builtins", "bytearray"), ("functools", "partial"), ("msgspec", "Raw"), ("msgspec._core", "rebuild")}
+_BAD = (
+    OSError,
+    EOFError,
+    pickle.PickleError,
+    AttributeError,
+    ImportError,
+    IndexError,
+    KeyError,
+    MemoryError,
+    TypeError,
+    ValueError,
+    RecursionError,
+    struct.error,
+)
+"""What a damaged file may raise."""
+
+
+class ReaderIndex:
+    """The kept readers in one folder. Where it cannot be written, nothing is kept, and nobody is told."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / _FOLDER
+
+    def restore(self, log: SessionLog) -> array[int]:
+        """Let a log that has read nothing know what is kept of its file.
+
+        Returns:
+            Tokens by message as far as they were kept.
+        """
+        path = self._path(log.path)
+        try:
+            if log.path.stat().st_size < LEAST:
+                return array("i")
+            with path.open("rb", buffering=1 << 18) as file, undisturbed(True):
+                return self._read(file, log)
+        except _BAD:
+            return array("i")
+
+    def _read(self, file: BinaryIO, log: SessionLog) -> array[int]:
+        frames = _frames(file)
+        if next(frames) != _stamp(log.agent):
+            return array("i")
+        place = _load(next(frames))
+        if not log.continues(place):
+            return array("i")
+        messages: list[Any] = []
+        for _ in range(place["pieces"]):
+            messages += _load(next(frames))
+        memory = _load(next(frames))
+        tokens = array("i")
+        tokens.frombytes(next(frames))
+        log.recall(place, memory, messages)
+        with suppress(OSError):
+            os.utime(file.fileno())
+        return tokens
+
+    def save(self, log: SessionLog, tokens: array[int]) -> None:
+        """Keep what a log knows of its file."""
+        path = self._path(log.path)
+        mark = log.place()
+        if mark is None:
+            return
+        new = path.with_name(f"{path.name}.{os.getpid()}.new")
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "wb") as file:
+                messages, memory = log.messages, log.memory()
+                starts = range(0, len(messages), _PIECE)
+                _put(file, _stamp(log.agent))
+                _put(file, pickle.dumps(mark | {"pieces": len(starts)}, 5))
+                for start in starts:
+                    _put(file, pickle.dumps(list(messages[start : start + _PIECE]), 5))
+                _put(file, pickle.dumps(memory, 5))
+                _put(file, tokens.tobytes())
+            new.replace(path)
+            self._prune(path)
+        except (OSError, pickle.PickleError, RecursionError, TypeError, AttributeError):
+            with suppress(OSError):
+                new.unlink()
+
+    def kept(self, sessions: Iterable[Path]) -> list[Path]:
+        """The files here that are kept of certain session files."""
+        return sorted(path for session in sessions if (path := self._path(session)).exists())
+
+    def _path(self, session: Path) -> Path:
+        name = hashlib.sha256(os.fsencode(session.absolute())).hexdigest()[:32]
+        return self._folder / f"{name}.reader"
+
+    def _prune(self, fresh: Path) -> None:
+        """Remove what was used longest ago until all fits, and what a process left behind that was killed."""
+        with os.scandir(self._folder) as entries:
+            files = [(entry.stat(follow_symlinks=False), Path(entry.path)) for entry in entries]
+        total = sum(status.st_size for status, _ in files)
+        for status, path in sorted(files, key=lambda row: (row[1].suffix != ".new", row[0].st_mtime_ns)):
+            if path == fresh or (total <= MOST and path.suffix != ".new"):
+                continue
+            path.unlink(missing_ok=True)
+            total -= status.st_size
+
+
+@cache
+def _stamp(agent: str) -> bytes:
+    """Says by which readers, on which Python, a file was written; another one's is not looked at further."""
+    here = Path(__file__).parent
+    sources = [*sorted(here.rglob("*.py")), here.parent / "domain" / "message.py"]
+    states = [(path.name, (s := path.stat()).st_size, s.st_mtime_ns) for path in sources]
+    return repr((sys.version_info[:3], msgspec.__version__, agent, states)).encode()
+
+
+def _put(file: BinaryIO, data: bytes) -> None:
+    file.write(_FRAME.pack(len(data), zlib.crc32(data)))
+    file.write(data)
+
+
+def _frames(file: BinaryIO) -> Iterator[bytes]:
+    while head := file.read(_FRAME.size):
+        size, check = _FRAME.unpack(head)
+        if size > MOST:
+            raise ValueError("no frame")
+        data = file.read(size)
+        if len(data) != size or zlib.crc32(data) != check:
+            raise ValueError("damaged")
+        yield data
+    raise EOFError
+
+
+class _Unpickler(pickle.Unpickler):
+    """Makes nothing but what readers are made of, whoever may have written the file."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        found = super().find_class(module, name) if module.startswith(_OURS) or (module, name) in _OTHERS else None
+        own = isinstance(found, type) or getattr(found, "__name__", "") == "outcome"
+        if found is None or not (own or (module, name) in _OTHERS):
+            raise pickle.UnpicklingError(f"{module}.{name}")
+        return found
+
+
+def _load(data: bytes) -> Any:
+    return _Unpickler(io.BytesIO(data)).load()
