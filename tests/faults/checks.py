@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import shutil
@@ -17,7 +18,9 @@ from tests.faults import commands, powercut
 from tests.faults.commands import COMMANDS, FACT, opened, said, works_again
 from workbench.domain.fact import Fact
 from workbench.errors import LockTimeoutError, StorageError
-from workbench.store.primitives import Hook, watched
+from workbench.store.lock import WriterLock
+from workbench.store.primitives import Hook, Tree, watched
+from workbench.store.settle import QUEUE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -124,8 +127,14 @@ def every_call_killed(copies: Copies, command: str, mutant: str = "none") -> int
     return codes.count(9)
 
 
-def power_cuts(copies: Copies, put: Callable[[Any, str, Any], None]) -> int:
-    """The power goes at any moment of three commands: what was acknowledged is there, nothing is half."""
+def power_cuts(copies: Copies, put: Callable[[Any, str, Any], None], *, ahead: bool = False) -> int:
+    """The power goes at any moment of three commands: what was acknowledged is there, nothing is half.
+
+    Args:
+        copies: Workspaces.
+        put: Sets an attribute and takes it back.
+        ahead: Somebody else waits to write the files: the commands bring the log to disk and no more.
+    """
     folder = copies.one()
     states = [said(folder).records]
     acknowledged = cuts = 0
@@ -151,11 +160,44 @@ def power_cuts(copies: Copies, put: Callable[[Any, str, Any], None]) -> int:
             shutil.rmtree(target)
 
     disk = powercut.Disk(folder / ".workbench", look)
-    with powercut.watching(disk, put):
+    queue = WriterLock(Tree(folder / ".workbench"), 1.0, QUEUE) if ahead else contextlib.nullcontext()
+    with powercut.watching(disk, put), queue:
         for command in (*COMMANDS, "growing"):
             COMMANDS[command](opened(folder))
             acknowledged += 1
             disk.look()
+    return cuts
+
+
+class Died(BaseException):
+    """A process ends here."""
+
+
+def power_cuts_after_a_death(copies: Copies, command: str, put: Callable[[Any, str, Any], None]) -> int:
+    """A process dies at each writing call in turn; a next command is acknowledged; then the power goes."""
+    cuts = 0
+    for call in range(1, calls_of(copies, command) + 1):
+        folder, target = copies.one(), copies.folder / "cut"
+        seen = 0
+
+        def dies(operation: str, path: str, call: int = call) -> None:
+            nonlocal seen
+            seen += 1
+            if seen >= call:
+                raise Died
+
+        disk = powercut.Disk(folder / ".workbench", lambda: None)
+        with powercut.watching(disk, put):
+            with contextlib.suppress(Died), watched(dies):
+                COMMANDS[command](opened(folder))
+            works_again(folder)
+            expected = said(folder)
+            for kind in ("strict", "noted"):
+                target.mkdir()
+                disk.after(kind, target / ".workbench")
+                assert said(target) == expected, (call, kind)
+                shutil.rmtree(target)
+                cuts += 1
     return cuts
 
 

@@ -11,9 +11,11 @@ from pathlib import Path
 
 from tests.faults.commands import killed_at
 from tests.faults.mutants import MUTANTS
+from workbench.store import primitives
 
 
 def main(command: str, mutant: str, *folders: str) -> None:
+    primitives.AT_ONCE = 1  # the same call is the k-th each time
     if mutant != "none":
         MUTANTS[mutant](setattr)
     for k, folder in enumerate(folders, 1):

@@ -12,7 +12,8 @@ from workbench.domain.change import Change
 from workbench.store import primitives
 from workbench.store.commit import Committer
 from workbench.store.lock import WriterLock
-from workbench.store.private import open_private
+from workbench.store.pending import Pending
+from workbench.store.private import open_private, read_beneath
 
 Set = Callable[[Any, str, Any], None]
 """``setattr``, or a test's that takes it back."""
@@ -39,31 +40,43 @@ def _fsync_only(put: Set, *, folders: bool) -> None:
 
 
 def journal_last(put: Set) -> None:
-    """The record files are written before the change is committed."""
+    """The record files are written before the change is in the log."""
+    real = Committer.append
 
-    def commit(self: Committer, change: Change) -> list[str]:
-        self._journal.apply(change)
-        self._append(change)
-        self._journal.mark(change.id, self._position.file, self._position.offset)
-        return []
+    def append(self: Committer, change: Change) -> None:
+        tree, pending = self._tree, Pending([change])
+        for path in pending.records:
+            after = pending.over(path, read_beneath(tree.root, path))
+            if after is None:
+                tree.remove(path)
+            else:
+                tree.replace(path, after)
+        for path in pending.appended:
+            tree.append(path, b"".join(pending.missing_lines(path, b"")))
+        real(self, change)
 
-    put(Committer, "commit_at_least", commit)
+    put(Committer, "append", append)
 
 
 def no_temporary_file(put: Set) -> None:
     """Files are written in their place."""
 
-    def replace(folder: int, name: str, data: bytes, shown: str | Path, *, durable: bool, **_: Any) -> None:
-        primitives._step("create", shown)
-        descriptor = open_private(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, folder)
-        try:
-            primitives._write(descriptor, data, shown)
-            if durable:
-                primitives.sync(descriptor, shown)
-        finally:
-            os.close(descriptor)
+    class InPlace(primitives.Beside):
+        def __init__(self, folder: int, name: str, data: bytes, shown: str | Path, *_: Any, **__: Any) -> None:
+            self.shown = shown
+            primitives.step("create", shown)
+            self.descriptor = open_private(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, folder)
+            primitives.write_all(self.descriptor, data, shown)
 
-    put(primitives, "_replace", replace)
+        def put(self) -> None:
+            self.drop()
+
+        def drop(self) -> None:
+            if self.descriptor >= 0:
+                os.close(self.descriptor)
+                self.descriptor = -1
+
+    put(primitives, "Beside", InPlace)
 
 
 def no_lock(put: Set) -> None:

@@ -5,7 +5,8 @@ folder is put together again as a disk could show it after a power cut:
 
 - ``strict``: names and contents as they were last brought to disk, and nothing else;
 - ``eager``: all names as they are by now, but of contents only what was brought to disk (the rest is NUL);
-- ``torn``: the same, and of each content that was not brought to disk the first half.
+- ``torn``: the same, and of each content that was not brought to disk the first half;
+- ``noted``: as ``strict``, but what this machine notes for itself (``.local``) is as it is by now.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 
 from workbench.store import primitives
 
-KINDS = ("strict", "eager", "torn")
+KINDS = ("strict", "eager", "torn", "noted")
 Key = tuple[int, int]
 """An inode, and which file it is that has this number now."""
 
@@ -72,9 +73,8 @@ class Disk:
 
     def fsync(self, descriptor: int) -> None:
         self.look()
-        os.fsync(descriptor)
         if self._away:
-            return
+            return  # the model is the disk: nothing has to reach the real one
         state = os.fstat(descriptor)
         if stat.S_ISDIR(state.st_mode):
             self._names[self._key(state)] = self._listed(descriptor)
@@ -129,7 +129,10 @@ class Disk:
 
     def _put(self, key: Key, real: Path | None, target: Path, kind: str) -> None:
         target.mkdir(mode=0o700)
-        names = self._names.get(key, {}) if kind == "strict" else self._listed(real) if real is not None else {}
+        if kind == "noted" and real is not None and real.name == ".local":
+            kind = "now"
+        strict = kind in ("strict", "noted")
+        names = self._names.get(key, {}) if strict else self._listed(real) if real is not None else {}
         for name, (inner, folder) in names.items():
             path = real / name if real is not None else None
             if folder:
@@ -141,6 +144,8 @@ class Disk:
     def _content(self, key: Key, real: Path | None, kind: str) -> bytes:
         kept = self._data.get(key)
         now = real.read_bytes() if real is not None and real.is_file() and self._key(real.lstat()) == key else b""
+        if kind == "now":
+            return now
         if kind == "torn" and kept != now:
             begin = len(kept) if kept is not None and now.startswith(kept) else 0
             return now[: begin + (len(now) - begin) // 2]
@@ -152,6 +157,7 @@ def watching(disk: Disk, put: Callable[[Any, str, Any], None]) -> Iterator[None]
     """Let the primitives write through the model; ``put`` sets an attribute and takes it back."""
     real = primitives.os
     put(primitives, "os", disk)
+    put(primitives, "AT_ONCE", 1)  # one call after the other: a cut falls between two
     try:
         yield
     finally:

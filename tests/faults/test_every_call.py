@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.checks import Copies, every_call_killed, every_call_refused, no_lost_update, power_cuts
+from tests.faults.checks import (
+    Copies,
+    every_call_killed,
+    every_call_refused,
+    no_lost_update,
+    power_cuts,
+    power_cuts_after_a_death,
+)
 from tests.faults.commands import COMMANDS
 from tests.faults.mutants import MUTANTS
 
@@ -35,10 +42,22 @@ def test_killed_at_each_call_in_turn(copies: Copies, command: str, record_proper
     record_property("told", f"{command}: killed at each of k = {k} writing calls in turn")
 
 
-def test_the_power_goes_at_any_moment(copies: Copies, monkeypatch: pytest.MonkeyPatch, record_property: Told) -> None:
-    cuts = power_cuts(copies, monkeypatch.setattr)
-    assert cuts > 100
-    record_property("told", f"four commands: {cuts} power cuts")
+@pytest.mark.parametrize("ahead", [False, True], ids=["files", "log ahead"])
+def test_the_power_goes_at_any_moment(
+    copies: Copies, monkeypatch: pytest.MonkeyPatch, record_property: Told, ahead: bool
+) -> None:
+    cuts = power_cuts(copies, monkeypatch.setattr, ahead=ahead)
+    assert cuts > 70
+    record_property("told", f"four commands{', the log ahead of the files' if ahead else ''}: {cuts} power cuts")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_power_goes_after_a_killed_writer_was_completed(
+    copies: Copies, monkeypatch: pytest.MonkeyPatch, record_property: Told, command: str
+) -> None:
+    cuts = power_cuts_after_a_death(copies, command, monkeypatch.setattr)
+    assert cuts > 20
+    record_property("told", f"{command}: {cuts} power cuts after a killed writer's change was completed")
 
 
 def test_two_writers_lose_nothing(copies: Copies) -> None:

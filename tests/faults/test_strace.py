@@ -125,6 +125,6 @@ def test_nothing_but_the_primitives_writes_beneath_the_workspace(
     names = {path.rpartition("/")[2] for path in announced}
     for path in seen:
         # A temporary file is announced under the name that it will have; an index is a cache of its own.
-        name = re.sub(r"^\.(.*)\.[0-9a-f]{8}\.tmp$", r"\1", path.rpartition("/")[2])
+        name = re.sub(r"^\.(.*?)(?:\.[0-9a-f]{8})?\.tmp$", r"\1", path.rpartition("/")[2])
         assert path in announced or name in names or name.endswith(".lock") or name == "lock" or "search." in name, path
     assert seen or words == ("gc",)

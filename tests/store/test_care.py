@@ -142,6 +142,27 @@ def test_the_bundle_tells_what_is_wrong_and_nothing_else(ctx: Context, run: Run,
     assert run("doctor", "--bundle", str(target)).code == 2
 
 
+@pytest.mark.parametrize("where", ["inside", "inside by a link", "no folder", "a folder", "a link", "there already"])
+def test_a_bundle_goes_nowhere_but_to_a_new_file(ctx: Context, run: Run, tmp_path: Path, where: str) -> None:
+    root = ctx.workspace.root
+    (tmp_path / "link").symlink_to(root)
+    (tmp_path / "dangling").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "old.zip").write_text("mine")
+    places = {
+        "inside": root / "tasks" / "b.zip",
+        "inside by a link": tmp_path / "link" / "b.zip",
+        "no folder": tmp_path / "no" / "such" / "b.zip",
+        "a folder": tmp_path,
+        "a link": tmp_path / "dangling",
+        "there already": tmp_path / "old.zip",
+    }
+    before = sorted(tmp_path.rglob("*"))
+    refused = run("doctor", "--bundle", str(places[where]), "--json")
+    assert (refused.code, refused.error["code"]) == (2, "usage")
+    assert sorted(tmp_path.rglob("*")) == before
+    assert (tmp_path / "old.zip").read_text() == "mine"
+
+
 def test_the_command_line_answers_in_its_shapes(ctx: Context, run: Run, tmp_path: Path) -> None:
     checks = run("doctor", "--json").json["checks"]
     assert all(set(check) >= {"name", "ok", "detail"} for check in checks)

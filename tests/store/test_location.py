@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 from pathlib import Path
 
 import pytest
 
+from tests.faults import unprivileged
 from tests.store.conftest import Git, make_fact, put
-from workbench.errors import NotFoundError
+from workbench.errors import NotFoundError, StorageError
 from workbench.store import Workspace, find_existing, locate
 from workbench.store.git import Head, head
+from workbench.store.primitives import watched
 from workbench.store.worktrees import worktrees
 
 
@@ -184,3 +187,55 @@ def test_head_from_gits_files(repository: Path, linked: Path, git: Git) -> None:
     assert head(locate(repository)) == Head("fresh", None)
     (repository / ".git" / "HEAD").write_text("ref: ../../outside\n")
     assert head(locate(repository)).commit is None
+
+
+def test_a_workspace_that_cannot_be_made_whole_leaves_nothing(repository: Path, git: Git) -> None:
+    """Each writing call fails in turn, as on a full disk."""
+    before = sorted(repository.rglob("*"))
+    exclude = repository / ".git" / "info" / "exclude"
+    excluded, k, made = exclude.read_bytes(), 0, False
+    while not made:
+        k += 1
+        left = k
+
+        def hook(operation: str, path: str) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                raise OSError(errno.ENOSPC, "No space left on device")
+
+        try:
+            with watched(hook):
+                Workspace.init(locate(repository))
+            made = left > 0
+        except StorageError:
+            pass
+        if not (repository / ".workbench").exists():
+            assert sorted(repository.rglob("*")) == before
+            assert exclude.read_bytes() == excluded
+        elif not made:
+            assert git(repository, "status", "--porcelain") == ""  # the last sync alone failed
+            shutil.rmtree(repository / ".workbench")
+            exclude.write_bytes(excluded)
+    assert k > 10
+    assert git(repository, "status", "--porcelain") == ""
+
+
+def test_an_exclude_file_that_is_not_ours_to_write_is_done_without(repository: Path, git: Git) -> None:
+    if why := unprivileged.why_not(repository):
+        pytest.skip(why)
+    info = repository / ".git" / "info"
+    excluded = (info / "exclude").read_bytes()
+    (info / "exclude").chmod(0o400)
+    info.chmod(0o500)
+    try:
+        made, noted, looked, gone = unprivileged.run(
+            repository, ("init",), ("note", "write", "k", "1"), ("doctor",), ("forget", "--yes")
+        )
+    finally:
+        info.chmod(0o700)
+    assert (made.code, noted.code, looked.code) == (0, 0, 0), (made.err, looked.out)
+    assert (info / "exclude").read_bytes() == excluded
+    assert gone.code == 0, gone.err
+    assert not (repository / ".workbench").exists()
+    assert git(repository, "status", "--porcelain") == ""

@@ -414,3 +414,68 @@ def test_a_backup_of_the_folder_alone_is_a_copy(base: Path, tmp_path: Path) -> N
     merged(base, tmp_path / "backup")
     assert opened(base).workspace.load().facts[fact.id].value == 2
     Workspace.open(merging.copy_at(opened(base), tmp_path / "backup"), read_only=True).load()
+
+
+@pytest.mark.parametrize("place", ["blobs/FILE", "blobs", "history/FILE", "history", "evidence/FILE", "facts/FILE",
+                                   "packages/FILE/prompt.md", "tasks"])  # fmt: skip
+def test_a_link_in_the_other_copy_is_told_and_left_and_the_rest_is_taken(
+    base: Path, tmp_path: Path, place: str
+) -> None:
+    """Whatever lies behind it may be anybody's: it is not opened."""
+    other, outside = tmp_path / "other", tmp_path / "outside"
+    shutil.copytree(base, other)
+    outside.mkdir()
+    (outside / "f").write_text('{"id": "0123456789", "text": "of somebody else"}\n')
+    fact = make_fact("theirs", 1)
+    put(other, fact)
+    name = "a" * 64 if place.startswith("blobs") else f"{fact.id}.jsonl"
+    if place == "facts/FILE":
+        name = "linked"
+    if place.startswith("packages"):
+        task = make_task()
+        made = envelope(task.id)
+        put(other, task)
+        with opened(other).workspace.transaction(PERSON, "package") as tx:
+            tx.add_package(made, b"hello", event())
+        name = made.id
+    link = other / ".workbench" / place.replace("FILE", name)
+    if link.is_dir():
+        shutil.rmtree(link)
+    link.unlink(missing_ok=True)
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(outside / "f" if "FILE" in place else outside)
+    done = merged(base, other)
+    (told,) = [damage for damage in done.damaged if damage.path.startswith(f"other/{place.split('/')[0]}")]
+    assert "link" in told.message
+    assert opened(base).workspace.load().facts[fact.id].value == 1
+    everything = b"".join(p.read_bytes() for p in (base / ".workbench").rglob("*") if p.is_file())
+    assert b"somebody else" not in everything
+
+
+def test_copies_of_messages_of_both_are_kept(base: Path, copies: Copies) -> None:
+    def keep(folder: Path) -> None:
+        line = {"id": f"m-{folder.name}", "session": "claude:1", "text": "token ghp_" + "a1" * 18}
+        path = folder / ".workbench" / "history" / "claude.jsonl"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b'{"id": "both"}\n' + msgspec.json.encode(line) + b"\n")
+        put(folder, make_fact(folder.name, 1))
+
+    one, other = copies(keep, keep)
+    told = []
+    for folder in (one, other):
+        lines = (folder / ".workbench" / "history" / "claude.jsonl").read_bytes().splitlines()
+        told.append(sorted(str(msgspec.json.decode(line)["id"]) for line in lines))
+    assert told == [["both", "m-one", "m-other"]] * 2
+    assert b"ghp_a1a1" not in lines[-1]
+
+
+def test_without_a_readable_log_nothing_is_merged(base: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(base, other)
+    put(other, make_fact("theirs", 1))
+    (log,) = (other / ".workbench" / "changes").iterdir()
+    log.rename(tmp_path / "log")
+    log.symlink_to(tmp_path / "log")
+    with pytest.raises(RefusedError, match="the log of other"):
+        merged(base, other)
+    assert not opened(base).workspace.load().facts

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import html
 import json
 import os
+import re
 import shutil
+import struct
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import quote, quote_plus
 
 import pytest
 
@@ -111,6 +117,79 @@ def test_nothing_of_a_secret_is_left(ctx: Context, secret: str) -> None:
         care.purge_text(again, secret)
     with again.workspace.transaction(PERSON, "goes on") as tx:
         tx.put(make_fact("after", 1))
+
+
+def encodings(secret: str) -> dict[str, str]:
+    """The secret as other programs write it."""
+    raw = secret.encode()
+    once = json.dumps(secret)[1:-1]
+    return {
+        "as it is": secret,
+        "json": once,
+        "json in json": json.dumps(json.dumps(secret, ensure_ascii=False))[1:-1],
+        "every character escaped": "".join(f"\\u{unit:04X}" for unit in struct.unpack(
+            f">{len(secret.encode('utf-16-be')) // 2}H", secret.encode("utf-16-be"))),
+        "address": quote(secret),
+        "address, all of it": "".join(f"%{byte:02x}" for byte in raw),
+        "form": quote_plus(secret, safe=""),
+        "address in an address": quote(quote(secret, safe=""), safe=""),
+        "markup": html.escape(secret),
+        "base64": base64.b64encode(raw).decode(),
+        "base64 of a line": base64.b64encode(raw + b"\n").decode(),
+        "base64 with a name": base64.b64encode(b"user:" + raw).decode(),
+        "base64 with a longer name": base64.b64encode(b"user12:" + raw + b"@host").decode(),
+        "base64 for addresses": base64.urlsafe_b64encode(b"me:" + raw + b"?>").decode(),
+        "base64 in an address": quote(base64.b64encode(raw).decode(), safe=""),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("secret", [*SECRETS.values(), "hunter2!", "ab>?~~ü"], ids=[*SECRETS, "short", "odd"])
+def test_no_encoded_form_of_a_secret_is_left(ctx: Context, secret: str) -> None:
+    forms = encodings(secret)
+    text = "\n".join(f"{name}: <{form}>" for name, form in forms.items())
+    task = make_task(objective := "Keep this")
+    package = envelope(task.id)
+    with ctx.workspace.transaction(PERSON, "say", f"because {text}") as tx:
+        tx.put(task)
+        tx.put(make_fact("value", forms))
+        tx.put_blob(text.encode())
+        tx.put_blob(b"wide " + secret.encode("utf-16-le"))
+        tx.append_evidence(Evidence(id=new_id(), kind="claim", task=task.id, text=text, at=AT))
+        tx.add_package(package, text.encode(), event(why=text))
+    history = ctx.workspace.root / "history" / "claude.jsonl"
+    history.parent.mkdir(exist_ok=True)
+    history.write_text(json.dumps({"id": "m", "text": text}) + "\n" + text)
+    care.purge_text(ctx, secret)
+    everything = b"\n".join(p.read_bytes() for p in sorted(ctx.workspace.root.rglob("*")) if p.is_file())
+    left = [n for n, f in forms.items() if f.encode() in everything or json.dumps(f)[1:-1].encode() in everything]
+    assert secret.encode("utf-16-le") not in everything
+    assert left == []
+    # What stood around it is still there, and all of it can be read.
+    assert len(re.findall("«purged»".encode(), everything)) > 5 * len(forms)
+    for name in forms:
+        assert name in ctx.workspace.prompt(package.id).decode()
+    again = open_context(ctx.location.base, env=os.environ)
+    assert again.workspace.load().tasks[task.id].title == objective
+    assert [check.detail for check in care.doctor(again) if not check.ok] == []
+
+
+def test_contents_that_cannot_be_looked_into_are_named(ctx: Context) -> None:
+    with ctx.workspace.transaction(PERSON, "keep") as tx:
+        name = tx.put_blob(gzip.compress(b"Tr0ub4dor-and-3"))
+        tx.put(make_fact("a", ["Tr0ub4dor-and-3", name]))
+    (told,) = [check for check in care.purge_text(ctx, "Tr0ub4dor-and-3") if not check.ok]
+    assert told.path == f"blobs/{name}"
+    with pytest.raises(NotFoundError, match="1 compressed"):
+        care.purge_text(ctx, "Tr0ub4dor-and-3")
+
+
+def test_what_only_looks_like_it_stays(ctx: Context) -> None:
+    texts = ["Tr0ub4dor-and-4", "VHIwdWI0ZG9yLWFuZC00", "a b", "%41%42", "sha 0123456789abcdef" * 4]
+    with ctx.workspace.transaction(PERSON, "keep") as tx:
+        tx.put(make_fact("a", [*texts, "Tr0ub4dor-and-3"]))
+    care.purge_text(ctx, "Tr0ub4dor-and-3")
+    (fact,) = ctx.workspace.load().facts.values()
+    assert fact.value == [*texts, "«purged»"]
 
 
 def test_a_purge_cut_short_is_finished_by_repeating_it(ctx: Context) -> None:

@@ -39,6 +39,21 @@ def overlay(files: dict[str, Stored], changes: Iterable[Change]) -> dict[str, St
     return result
 
 
+def within(changes: Iterable[Change], places: tuple[str, ...]) -> list[Change]:
+    """What changes do in these places: tables, folders in them, or single files."""
+
+    def there(path: str) -> bool:
+        return any(path == place or path.startswith(f"{place}/") for place in places)
+
+    return [
+        change.with_(
+            records=tuple(record for record in change.records if there(record.path)),
+            appends=tuple(line for line in change.appends if there(line.path)),
+        )
+        for change in changes
+    ]
+
+
 def _with_line(stored: Stored | None, path: str, document: dict[str, Any]) -> Stored:
     kind = LINES[path.split("/")[0]]
     value = msgspec.convert(document, kind)

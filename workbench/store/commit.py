@@ -1,4 +1,4 @@
-"""Takes changes to the disk: the files that come first, the line that commits, the record files after it."""
+"""What the holder of the writer lock does: the files that come first, then the line that will be the commit."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from collections.abc import Mapping
 import msgspec
 
 from workbench.domain.change import Change
-from workbench.errors import RefusedError, StorageError
 from workbench.store.form import canonical_line
-from workbench.store.journal import Journal
+from workbench.store.journal import Journal, Line
 from workbench.store.pace import Limits, Pace
+from workbench.store.pending import Pending
 from workbench.store.primitives import Tree
-from workbench.store.private import read_beneath
 
 
 class Committer:
-    """Commits one change after the other; made by the holder of the lock, once its predecessor's is complete.
+    """Appends one change after the other; made by the holder of the writer lock.
 
     Args:
         tree: The workspace folder.
@@ -26,76 +25,55 @@ class Committer:
     def __init__(self, tree: Tree, journal: Journal) -> None:
         self._tree = tree
         self._journal = journal
-        self._position = journal.complete()
+        position, changes = journal.open_end()
+        self._settled = position.last
+        self.pending = Pending(changes)
+        """The changes that are not in the files yet."""
+        self.last = changes[-1].id if changes else position.last
+        """The last change."""
+        self.line: Line | None = None
+        """The last line that was appended here; it has happened once it is on disk."""
         self.looked: int | None = None
         """Until when edits of others were looked for by this holder of the lock; None where they were not."""
 
-    @property
-    def last(self) -> str | None:
-        """The last change that is committed."""
-        return self._position.last
-
-    def commit(self, change: Change) -> None:
-        """Commit a change and write its files.
+    def append(self, change: Change) -> None:
+        """Append a change that comes after :attr:`last`.
 
         Raises:
-            StorageError: The disk refused; where that was after the commit, the next writer finishes it.
+            StorageError: The disk refused; nothing happened.
         """
-        self._append(change)
-        self._apply(change)
+        if self.pending.changes:
+            change = change.with_(settled=self._settled)
+        self.line = self._journal.append(change, change.at[:7])
+        self.pending.add(change)
+        self.last = change.id
 
-    def carry_out(self, change: Change | None, files: Mapping[str, bytes], limits: Limits | None) -> list[str]:
-        """Bring to disk what a change refers to, commit it, write its files.
+    def carry_out(self, change: Change | None, files: Mapping[str, bytes], limits: Limits | None) -> None:
+        """Bring to disk what a change refers to, and append it.
 
         Args:
             change: The change; None where only contents are kept.
             files: Contents and prompts, to be on disk before it.
             limits: What an agent may write in a minute; None where nothing is counted.
 
-        Returns:
-            What failed after the commit, for people.
-
         Raises:
             RefusedError: It goes over a limit.
-            StorageError: The disk refused before the commit: nothing happened.
+            StorageError: The disk refused; nothing happened.
         """
-        if change is None:
+        if change is None or limits is None or not change.actor.startswith("agent:"):
             self._prepare(files)
-            return []
-        pace = Pace(self._tree, limits) if limits is not None else None
+            if change is not None:
+                self.append(change)
+            return
+        pace = Pace(self._tree, limits)
         records = len(change.records) + len(change.appends)
-        size = 0
-        if pace is not None:
-            size = len(canonical_line(msgspec.to_builtins(change))) + sum(map(len, files.values()))
-            pace.check(change.actor, records, size)
+        size = len(canonical_line(msgspec.to_builtins(change))) + sum(map(len, files.values()))
+        pace.check(change.actor, records, size)
         self._prepare(files)
-        failed = self.commit_at_least(change)
-        if pace is not None:
-            pace.note(change.actor, records, size)
-        return failed
-
-    def commit_at_least(self, change: Change) -> list[str]:
-        """Commit a change; once it is committed, what fails after it is told and not raised.
-
-        From the commit on it has happened. Its files are written by the next writer, and readers see
-        the change meanwhile: reporting failure would make a script do it twice.
-        """
-        self._append(change)
-        try:
-            self._apply(change)
-        except (StorageError, RefusedError) as error:
-            what = "its files follow with the next writing command"
-            return [f"the change {change.id} is recorded; {what} ({error.message})"]
-        return []
+        self.append(change)
+        pace.note(change.actor, records, size)
 
     def _prepare(self, files: Mapping[str, bytes]) -> None:
         for path, data in files.items():
-            if read_beneath(self._tree.root, path) != data:
+            if self._tree.read(path) != data:
                 self._tree.replace(path, data)
-
-    def _append(self, change: Change) -> None:
-        self._position = self._journal.commit(change, change.at[:7], self._position)
-
-    def _apply(self, change: Change) -> None:
-        self._journal.apply(change)
-        self._journal.mark(change.id, self._position.file, self._position.offset, self.looked)

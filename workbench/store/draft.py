@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -23,8 +22,7 @@ KINDS: dict[type[Any], str] = {kind: name for name, kind in TABLES.items()}
 """The table of each record."""
 
 
-@dataclass(frozen=True)
-class Held:
+class Held(msgspec.Struct, frozen=True):
     """A record's file as it is now, under the lock."""
 
     path: str
@@ -37,8 +35,7 @@ class Held:
         return int(self.document.get("version", 1))
 
 
-@dataclass(frozen=True)
-class Staged:
+class Staged(msgspec.Struct, frozen=True):
     """A record as a transaction will leave it."""
 
     before: Held | None

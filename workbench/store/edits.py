@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property
 
@@ -59,15 +59,25 @@ class Edits:
         self._pen.looked = self._began
         return self._commit(found)
 
-    def found(self) -> list[tuple[str, str]]:
-        """Kind and id of the records that were edited."""
+    def take_these(self, files: Mapping[str, Stored]) -> bool:
+        """Take in the edits of some files, as they were just read; True where there was any."""
+        return self._commit(self.found(files.items()))
+
+    def found(self, files: Iterable[tuple[str, Stored]] | None = None) -> list[tuple[str, str]]:
+        """Kind and id of the records that were edited.
+
+        Args:
+            files: Where to look; else in what was written since we last looked.
+        """
         edited: list[tuple[str, str]] = []
         notes: dict[str, dict[str, str]] = {}
-        for path, stored in self._touched():
+        for path, stored in self._touched() if files is None else files:
             kind = path.split("/")[0]
             if stored.value is None or kind not in TABLES or path.endswith(".jsonl"):
                 continue
             identifier = stored.value.id
+            if self._pen is not None and self._pen.pending.wrote(path, stored.sha256):
+                continue
             if identifier[:2] not in notes:
                 notes[identifier[:2]] = self._journal.notes(identifier)
             if notes[identifier[:2]].get(identifier) == stored.sha256:
@@ -79,8 +89,9 @@ class Edits:
 
     def take(self, kind: str, identifier: str, held: Held) -> Held:
         """The record as it stands once an edit of it, if there is one, is taken in."""
+        assert self._pen is not None
         known = self._journal.written(identifier)
-        if known is None or known == held.sha256:
+        if known is None or known == held.sha256 or self._pen.pending.wrote(held.path, held.sha256):
             return held
         last = self._log.wrote_last(kind, identifier)
         if _is_as_left(last, held.sha256):
@@ -110,7 +121,7 @@ class Edits:
 
     def _tell(self, records: list[RecordChange]) -> None:
         assert self._pen is not None
-        self._pen.commit(
+        self._pen.append(
             Change(
                 id=new_id(),
                 after=self._pen.last,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.domain.schema import TABLES
-from workbench.errors import WorkbenchError
+from workbench.errors import DamagedError, WorkbenchError
 from workbench.store.exclude import add_wanted
 from workbench.store.form import digest
 from workbench.store.garbage import leftovers, referenced
@@ -22,6 +22,11 @@ from workbench.store.workspace import Workspace
 
 _REMOTE = ("nfs", "cifs", "smb", "9p", "fuse", "afs", "ceph", "glusterfs", "lustre")
 _SHOWN = 3
+_OURS = frozenset({"blobs", "changes", "history", ".local"})
+"""Folders whose files are looked at by other checks, or are for this machine alone."""
+_FILES = frozenset({"workspace.toml", ".gitignore"})
+_ENTER = os.R_OK | os.W_OK | os.X_OK
+RIGHTS = "give yourself the right to read it: workbench doctor --fix, or chmod -R u+rwX .workbench"
 
 
 @dataclass(frozen=True)
@@ -57,9 +62,10 @@ def damage_check(damage: Damage) -> Check:
 def lost(workspace: Workspace) -> list[tuple[str, str, str]]:
     """Kind, id and path of the records that the log left and that have no file any more."""
     records, stored = workspace.load(), workspace.stored()
+    closed = tuple(f"{damage.path}/" for damage in records.damaged)  # what lies behind these is unknown, not gone
     gone = []
     for (kind, identifier), (_, wrote) in workspace.log.latest().items():
-        if wrote.after is None or wrote.path in stored:
+        if wrote.after is None or wrote.path in stored or wrote.path.startswith(closed):
             continue
         if kind not in TABLES or identifier not in records.table(kind):
             gone.append((kind, identifier, wrote.path))
@@ -77,6 +83,31 @@ def open_to_others(workspace: Workspace) -> list[str]:
         if not stat.S_ISLNK(mode) and stat.S_IMODE(mode) & ~wanted:
             found.append(path.relative_to(workspace.root).as_posix())
     return found
+
+
+def unreadable(root: Path) -> list[str]:
+    """Files and folders that we may not read, each before what lies in it; what lies behind a folder is not known."""
+    found = [] if os.access(root, _ENTER) else [""]
+    for path in _everything(root):
+        state = os.lstat(path)
+        wanted = _ENTER if stat.S_ISDIR(state.st_mode) else os.R_OK
+        if not stat.S_ISLNK(state.st_mode) and not os.access(path, wanted):
+            found.append(path.relative_to(root).as_posix())
+    return found
+
+
+def refuse_unreadable(root: Path, what: str) -> None:
+    """Stop what would take for nothing what it may not read.
+
+    Raises:
+        DamagedError: Naming the files and folders.
+    """
+    found = [path or "the folder itself" for path in unreadable(root)]
+    if found:
+        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        raise DamagedError(
+            f"{what} would pass over what may not be read: {', '.join(found[:_SHOWN])}{more}", RIGHTS, unreadable=found
+        )
 
 
 def _everything(root: Path) -> Iterator[Path]:
@@ -97,6 +128,16 @@ def _folder(workspace: Workspace) -> Iterator[Check]:
     )
     missing = add_wanted(workspace.location)
     yield Check("git", not missing, "git would see the workspace" if missing else "git leaves the workspace alone")
+
+
+def _rights(workspace: Workspace) -> Iterator[Check]:
+    closed = unreadable(workspace.root)
+    for path in closed:
+        yield Check(
+            "rights", False, f"{path or 'the folder'}: may not be read, so nothing is known of it; {RIGHTS}", path
+        )
+    if not closed:
+        yield Check("rights", True, "everything may be read")
 
 
 def _file_system(workspace: Workspace) -> Iterator[Check]:
@@ -127,6 +168,21 @@ def _lock(workspace: Workspace) -> Iterator[Check]:
     yield Check("lock", True, said)
 
 
+def _others(workspace: Workspace) -> Iterator[Check]:
+    known = workspace.stored().keys() | {prompt_path(name) for name in workspace.load().packages}
+    strange = []
+    for path in _everything(workspace.root):
+        relative = path.relative_to(workspace.root).as_posix()
+        table = relative.split("/")[0]
+        if path.is_dir() and not path.is_symlink():
+            continue
+        if relative not in known and table not in _OURS and relative not in _FILES:
+            strange.append(relative)
+    more = f" and {len(strange) - _SHOWN} more" if len(strange) > _SHOWN else ""
+    said = f"none of ours, and not read: {', '.join(sorted(strange)[:_SHOWN])}{more}"
+    yield Check("other files", True, said if strange else "none")
+
+
 def _journal(workspace: Workspace) -> Iterator[Check]:
     position = workspace.journal.position()
     pending = [] if position.settled else workspace.journal.since(position)
@@ -153,8 +209,15 @@ def _records(workspace: Workspace) -> Iterator[Check]:
     edited = workspace.edited_outside()
     names = ", ".join(f"{kind}/{identifier}" for kind, identifier in edited[:_SHOWN])
     yield Check("hand edits", True, f"{len(edited)} not in the log yet: {names}" if edited else "all in the log")
-    contested = [f"{kind}/{row.id}" for kind in TABLES for row in records.table(kind).values() if row.contests]
-    yield Check("contested", True, ", ".join(contested[:_SHOWN]) if contested else "nothing")
+    contested = [
+        f"{kind}/{row.id} {field}" for kind in TABLES for row in records.table(kind).values() for field in row.contests
+    ]
+    registry = records.registry
+    keys = {registry.canonical(f.key) for f in registry.facts.values() if registry.lifecycle(f.id) == "contested"}
+    contested += [f"the fact {key}" for key in sorted(keys)]
+    more = f" and {len(contested) - _SHOWN} more" if len(contested) > _SHOWN else ""
+    said = f"{', '.join(contested[:_SHOWN])}{more}; a person decides: workbench settle"
+    yield Check("contested", True, said if contested else "nothing")
 
 
 def _packages(workspace: Workspace) -> Iterator[Check]:
@@ -182,5 +245,5 @@ def _contents(workspace: Workspace) -> Iterator[Check]:
 
 
 _LOOKS: tuple[Callable[[Workspace], Iterator[Check]], ...] = (
-    _folder, _file_system, _lock, _journal, _records, _packages, _contents,
+    _folder, _rights, _file_system, _lock, _journal, _records, _others, _packages, _contents,
 )  # fmt: skip

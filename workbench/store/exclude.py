@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
+from workbench.errors import StorageError
 from workbench.store.location import FOLDER, Location
-from workbench.store.primitives import Tree, make_private_folder, remove_file, replace_shared
+from workbench.store.outside import make_private_folder, remove_file, replace_shared
+from workbench.store.primitives import Tree
+from workbench.store.refusals import explained
 
 LINE = f"/{FOLDER}/".encode()
+_NOT_OURS = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 def exclude_file(location: Location) -> Path | None:
@@ -20,23 +25,35 @@ def add_wanted(location: Location) -> bool:
     """Whether git would see the workspace."""
     if exclude_file(location) is not None or location.git_dir is None:
         return False
-    if _path(location) is None:
-        return not (location.root / ".gitignore").exists() and location.root.parent != location.common_dir
-    return True
+    return not (location.root / ".gitignore").exists() and location.root.parent != location.common_dir
 
 
 def add_exclude(location: Location) -> None:
     """Add the line where it is missing.
 
     Where git's exclude file is not surely this repository's own (a link, a git folder that does not
-    point back), the folder keeps itself out of sight with an ignore file of its own.
+    point back), or is not ours to write, the folder keeps itself out of sight with an ignore file of its own.
     """
     path = _path(location)
     if path is None:
         if location.git_dir is not None:
-            Tree(location.root).replace(".gitignore", b"*\n")
+            _hide(location)
         return
-    content = path.read_bytes() if path.exists() else b""
+    try:
+        _add(path)
+    except StorageError as problem:
+        if problem.details.get("errno") not in _NOT_OURS:
+            raise
+        _hide(location)
+
+
+def _hide(location: Location) -> None:
+    Tree(location.root).replace(".gitignore", b"*\n")
+
+
+def _add(path: Path) -> None:
+    with explained(path):
+        content = path.read_bytes() if path.exists() else b""
     if LINE in content.split(b"\n"):
         return
     if not path.parent.is_dir():

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from workbench.store.primitives import TEMPORARY
 from workbench.store.private import read_beneath
+from workbench.store.refusals import explained
 from workbench.store.workspace import Workspace
 
 _HASH = re.compile(rb"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
@@ -32,7 +33,7 @@ def referenced(root: Path) -> set[str]:
 
 def _hashes(path: Path) -> list[bytes]:
     found: list[bytes] = []
-    with path.open("rb") as file:
+    with explained(path), path.open("rb") as file:
         before = b""
         while chunk := file.read(_CHUNK):
             found += _HASH.findall(before + chunk)
@@ -49,8 +50,11 @@ def collect(workspace: Workspace, actor: str) -> tuple[int, int]:
     Returns:
         How many were removed, and their bytes.
     """
+    from workbench.store.examine import refuse_unreadable
+
     removed = freed = 0
-    with workspace.transaction(actor, "gc"):
+    with workspace.transaction(actor, "gc", alone=True):
+        refuse_unreadable(workspace.root, "removing contents")
         wanted = referenced(workspace.root)
         for name in workspace.blobs():
             if name not in wanted:
@@ -58,7 +62,7 @@ def collect(workspace: Workspace, actor: str) -> tuple[int, int]:
                 workspace.tree.remove(f"blobs/{name}", sync_folder=False)
                 removed += 1
         if removed:
-            workspace.tree.sync_folder("blobs")
+            workspace.tree.sync_all(["blobs"])
         for folder in leftovers(workspace.root):
             workspace.tree.sweep(folder)
         _clear_packages(workspace)

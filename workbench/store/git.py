@@ -6,8 +6,9 @@ import hashlib
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from workbench.errors import RefusedError, StorageError
 from workbench.store.location import Location, read_small
@@ -35,8 +36,7 @@ _STATUS = ("status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-rena
 _KEPT_VARIABLES = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
 
 
-@dataclass(frozen=True)
-class Head:
+class Head(msgspec.Struct, frozen=True):
     """Where a worktree stands."""
 
     branch: str | None = None

@@ -11,11 +11,12 @@ import msgspec
 from workbench.domain.schema import decode
 from workbench.errors import DamagedError, VersionConflictError
 from workbench.store.draft import TYPES, Held
-from workbench.store.form import Unreadable, digest, read_document, read_line
+from workbench.store.form import NewerSchema, Unreadable, digest, read_document, read_line
 from workbench.store.names import record_path
+from workbench.store.pending import Pending
 from workbench.store.primitives import Tree
-from workbench.store.private import read_beneath
 from workbench.store.reader import LINES
+from workbench.store.records import LATER, MEND
 from workbench.store.upgrade import upgraded
 
 FindPath = Callable[[str, str, bool], str | None]
@@ -28,11 +29,13 @@ class Shelf:
         tree: The workspace folder.
         find_path: Where the file of a record of a kind and id lies, as last seen or (third argument) by
             looking through the folders; None where nowhere.
+        pending: Changes that are in the log and perhaps not in the files yet.
     """
 
-    def __init__(self, tree: Tree, find_path: FindPath) -> None:
+    def __init__(self, tree: Tree, find_path: FindPath, pending: Pending) -> None:
         self._tree = tree
         self._find_path = find_path
+        self._pending = pending
 
     def held(self, kind: str, identifier: str, document: dict[str, Any] | None = None) -> Held | None:
         """The stored document of a record; where it lies, its document, its key or the last reading says.
@@ -41,23 +44,29 @@ class Shelf:
             DamagedError: What lies there cannot be read, or is another record.
             VersionConflictError: The name of an alias is another's.
         """
-        path = record_path(kind, document) if document is not None else self._find_path(kind, identifier, True)
+        path = record_path(kind, document) if document is not None else self._find(kind, identifier, True)
         held = self.at(path, kind) if path is not None else None
         if held is None and document is not None:
             # A record that was never stored need not be looked for in every folder.
-            elsewhere = self._find_path(kind, identifier, document.get("version", 1) > 1)
+            elsewhere = self._find(kind, identifier, document.get("version", 1) > 1)
             held = self.at(elsewhere, kind) if elsewhere is not None and elsewhere != path else None
         if held is not None and held.document["id"] != identifier:
             _refuse_foreign(kind, held)
         return held
 
+    def _find(self, kind: str, identifier: str, search: bool) -> str | None:
+        return self._pending.path_of(kind, identifier) or self._find_path(kind, identifier, search)
+
     def exists(self, path: str) -> bool:
         """Whether there is such a file."""
-        return read_beneath(self._tree.root, path, 1) is not None
+        return self._pending.puts(path) or self._tree.read(path, 1) is not None
 
     def last_line(self, path: str) -> str | None:
         """The id of the last line of an append-only file that can be read."""
-        for line in reversed((read_beneath(self._tree.root, path) or b"").split(b"\n")):
+        coming = self._pending.last_line(path)
+        if coming is not None:
+            return coming
+        for line in reversed((self._tree.read(path) or b"").split(b"\n")):
             # A line that readers leave out is no parent.
             with suppress(Unreadable, msgspec.ValidationError, RecursionError):
                 return str(msgspec.convert(read_line(line), LINES[path.split("/")[0]]).id)
@@ -69,7 +78,7 @@ class Shelf:
         Raises:
             DamagedError: It cannot be read.
         """
-        data = read_beneath(self._tree.root, path)
+        data = self._pending.over(path, self._tree.read(path))
         if data is None:
             return None
         try:
@@ -79,7 +88,7 @@ class Shelf:
             line, column = getattr(wrong, "line", None), getattr(wrong, "column", None)
             raise DamagedError(
                 f"{path}: {wrong}",
-                "mend the file by hand, or restore what was last acknowledged: workbench doctor --fix",
+                LATER if isinstance(wrong, NewerSchema) else MEND,
                 path=path,
                 line=line,
                 column=column,

@@ -1,26 +1,26 @@
-"""The change log that is also the redo journal: appending a line to it is the commit of a command.
+"""The change log that is also the redo journal: a line that is on disk in it is the commit of a command.
 
-A writer completes what its predecessor left before it appends a line of its own. So at most the last
-committed change can be incomplete, and a reader needs to look at no more than that one; the small file
-``.local/applied`` says that even the last one is complete. Where that file is missing or stale, the
-hashes of the records tell: a file that still has the bytes from before the change was not written yet.
+A line is appended under the writer lock and brought to disk after it, together with those that others appended
+meanwhile (:mod:`workbench.store.settle`). Each line names the last change whose files were complete when it was
+appended, and the small file ``.local/applied`` the last one that is complete by now: what comes after it may be
+incomplete, and readers show it from the lines. Where that file is missing or stale, the last line tells.
 """
 
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
+from functools import cache
 
 import msgspec
 
-from workbench.domain.change import Change, RecordChange
+from workbench.domain.change import Change
 from workbench.domain.schema import TABLES
-from workbench.errors import RefusedError
-from workbench.store.form import canonical, canonical_line, digest
+from workbench.errors import StorageError
+from workbench.store.form import canonical, canonical_line
 from workbench.store.primitives import Tree
-from workbench.store.private import folder_beneath, names_in, open_reading, read_all, read_beneath
+from workbench.store.private import names_in, open_reading, read_all
 from workbench.store.refusals import explained
 
 FOLDER = "changes"
@@ -29,11 +29,14 @@ WRITTEN = ".local/written"
 _KINDS = frozenset({*TABLES, "packages"})
 _APPENDED = ("evidence", "trims", "packages")
 _CHUNK = 1 << 16
-_decoder = msgspec.json.Decoder(Change)
 
 
-@dataclass(frozen=True)
-class Position:
+@cache
+def _decoder() -> msgspec.json.Decoder[Change]:
+    return msgspec.json.Decoder(Change)  # made where it is needed: start-up counts
+
+
+class Position(msgspec.Struct, frozen=True):
     """A place in the journal: all changes before it are complete in the record files."""
 
     file: str = ""
@@ -44,15 +47,39 @@ class Position:
     """Nothing stands after it, by the word of the writer that came last."""
 
 
+class Line(msgspec.Struct, frozen=True):
+    """A line that was appended."""
+
+    change: str
+    file: str
+    start: int
+    data: bytes
+
+    @property
+    def end(self) -> int:
+        """The size of the file with it."""
+        return self.start + len(self.data)
+
+
+class Placed(msgspec.Struct, frozen=True):
+    """A change, and where its line stands."""
+
+    change: Change
+    file: str
+    start: int
+    end: int
+
+
 class _Applied(msgspec.Struct, frozen=True):
     change: str
     file: str
     size: int
     looked: int = 0
+    start: int = -1
+    """Where the line of the change begins."""
 
 
-@dataclass(frozen=True)
-class _Tail:
+class _Tail(msgspec.Struct, frozen=True):
     """The end of a journal file."""
 
     start: int
@@ -62,10 +89,19 @@ class _Tail:
     change: Change
 
 
+def _note_in(data: bytes) -> _Applied | None:
+    """The note in these bytes; None where it was caught while it was written."""
+    try:
+        note = msgspec.json.decode(data[8:], type=_Applied)
+        return note if int(data[:8], 16) == zlib.crc32(data[8:]) else None
+    except (msgspec.DecodeError, ValueError):
+        return None
+
+
 def parse(line: bytes) -> Change | None:
     """The change in a line; None where it holds none, or one that names places where no records lie."""
     try:
-        change = _decoder.decode(line)
+        change = _decoder().decode(line)
     except (msgspec.DecodeError, RecursionError):
         return None
     return change if all(map(_sound, (change, *change.taken_in))) else None
@@ -82,68 +118,130 @@ def _sound(change: Change) -> bool:
     )
 
 
+def _sound_part(data: bytes) -> bytes:
+    """The lines before any NUL: there bytes never reached the disk, and so nothing after it was committed."""
+    at = data.find(b"\0")
+    return data if at < 0 else data[: data.rfind(b"\n", 0, at) + 1]
+
+
 def _inside(path: str) -> bool:
     return not {"", ".", ".."} & set(path.split("/")) and "\0" not in path
 
 
 class Journal:
-    """The journal of one workspace folder."""
+    """The journal of one workspace folder.
 
-    def __init__(self, tree: Tree) -> None:
+    Args:
+        tree: The folder.
+        once: The names of the files and the note of what is complete are read once: for the holder of a lock.
+    """
+
+    def __init__(self, tree: Tree, *, once: bool = False) -> None:
         self._tree = tree
+        self._once = once
+        self._names: list[str] | None = None
+        self._note: _Applied | None = None
 
     # Reading: needs no lock and writes nothing.
 
     def files(self) -> list[str]:
         """Names of the journal's files, oldest first."""
-        with explained(self._tree.root / FOLDER):
+        if self._names is None or not self._once:
+            self._names = self._listed()
+        return self._names
+
+    def _listed(self) -> list[str]:
+        with explained(self._tree.root, FOLDER):
             try:
-                with folder_beneath(self._tree.root, FOLDER) as folder:
+                with self._tree.folder(FOLDER) as folder:
                     return [name for name in names_in(folder) if name.endswith(".jsonl")]
             except FileNotFoundError:
                 return []
 
     def position(self) -> Position:
-        """From where on changes may be incomplete: the end, or the beginning of the last change."""
-        marker = self._marker()
-        for index, name in enumerate(reversed(self.files())):
-            if marker is not None and marker.file == name and marker.size == self._size(name):
-                return Position(name, marker.size, marker.change, settled=index == 0)
+        """From where on changes may be incomplete."""
+        names, marker = self.files(), self._marker()
+        if marker is not None and marker.file in names:
+            size = self._size(marker.file)
+            if marker.size == size:
+                return Position(marker.file, size, marker.change, settled=marker.file == names[-1])
+            if marker.size < size and self._stands(marker):
+                return Position(marker.file, marker.size, marker.change)
+        for index, name in enumerate(reversed(names)):
             tail = self._tail(name)
-            if tail is None:
-                continue
-            if marker is not None and marker.change == tail.change.id:
-                return Position(name, tail.end, tail.change.id)
-            return Position(name, tail.start, tail.change.after)
+            if tail is not None:
+                if marker is not None and marker.change == tail.change.id:
+                    return Position(name, tail.end, tail.change.id)
+                settled = tail.change.settled
+                if settled is msgspec.UNSET:
+                    return Position(name, tail.start, tail.change.after)
+                return self._behind(settled, names[: len(names) - index])
+        return Position()
+
+    def end(self) -> tuple[str, int]:
+        """The last file, and its size: differs after every line that was appended."""
+        name = next(reversed(self.files()), "")
+        return name, self._size(name) if name else 0
+
+    def _stands(self, marker: _Applied) -> bool:
+        """Whether the change that a note names ends where the note says: another program may have written the file."""
+        if not 0 <= marker.start < marker.size:
+            return False
+        line = self.read(marker.file, marker.start, marker.size - marker.start)
+        return line.startswith(b"{") and line.endswith(b"\n") and b'"id":"%s"' % marker.change.encode() in line
+
+    def _behind(self, settled: str | None, names: list[str]) -> Position:
+        """The place behind a change, which is one of the last; the beginning of it all where there is none."""
+        for name in reversed(names) if settled else ():
+            for start, data in self._ends(name, self._size(name)):
+                end = start + len(data)
+                for line in reversed(data.split(b"\n")):
+                    begin = end - len(line)
+                    whole = begin > start or start == 0
+                    if whole and (change := parse(line)) is not None and change.id == settled:
+                        return Position(name, end + 1, settled)
+                    end = begin - 1
         return Position()
 
     def since(self, position: Position) -> list[Change]:
         """The committed changes from a position on, oldest first; torn and unreadable lines left out."""
-        found: list[Change] = []
+        return [placed.change for placed in self.placed(position)]
+
+    def placed(self, position: Position) -> list[Placed]:
+        """The same, with where each stands."""
+        found: list[Placed] = []
         for name in self.files():
-            if name >= position.file:
-                data = self.read(name, position.offset if name == position.file else 0)
-                found.extend(change for line in data.split(b"\n") if line and (change := parse(line)) is not None)
+            if name < position.file:
+                continue
+            begin = position.offset if name == position.file else 0
+            data = _sound_part(self.read(name, begin))
+            size = begin + len(data)
+            for line in data.split(b"\n"):
+                end = min(begin + len(line) + 1, size)
+                change = parse(line) if line else None
+                if change is not None:
+                    found.append(Placed(change, name, begin, end))
+                begin = end
         return found
 
-    def read(self, name: str, offset: int = 0) -> bytes:
+    def read(self, name: str, offset: int = 0, limit: int | None = None) -> bytes:
         """The bytes of one of its files from an offset on; none where there is no such file."""
-        with explained(self._tree.root / FOLDER / name):
+        with explained(self._tree.root, f"{FOLDER}/{name}"):
             try:
-                with folder_beneath(self._tree.root, FOLDER) as folder:
+                with self._tree.folder(FOLDER) as folder:
                     descriptor = open_reading(name, folder)
             except FileNotFoundError:
                 return b""
             try:
                 os.lseek(descriptor, offset, os.SEEK_SET)
-                return read_all(descriptor)
+                return read_all(descriptor, limit)
             finally:
                 os.close(descriptor)
 
     def _size(self, name: str) -> int:
-        with explained(self._tree.root / FOLDER / name):
+        with explained(self._tree.root, f"{FOLDER}/{name}"):
             try:
-                with folder_beneath(self._tree.root, FOLDER) as folder:
+                with self._tree.folder(FOLDER) as folder:
                     return os.stat(name, dir_fd=folder, follow_symlinks=False).st_size
             except FileNotFoundError:
                 return 0
@@ -171,70 +269,69 @@ class Journal:
         return None
 
     def _marker(self) -> _Applied | None:
-        try:
-            data = read_beneath(self._tree.root, APPLIED, 4096)
-            return msgspec.json.decode(data, type=_Applied) if data else None
-        except msgspec.DecodeError:
-            return None
+        if self._note is None or not self._once:
+            try:
+                self._note = _note_in(self._tree.read(APPLIED, 4096) or b"")
+            except StorageError:
+                self._note = None  # a shortcut; without it the end of the journal tells
+        return self._note
 
-    # Writing: the caller holds the lock.
+    # Writing: lines by the holder of the writer lock, notes by the one who brings them to disk.
 
-    def complete(self) -> Position:
-        """Cut a torn tail off and finish what a killed writer left.
+    def open_end(self) -> tuple[Position, list[Change]]:
+        """Cut a torn tail off.
 
         Returns:
-            The end of the journal, with the last change's id.
+            From where on changes may be incomplete, and those.
         """
         position = self.position()
         if position.settled:
-            return position
-        pending = self.since(position)
-        self._cut_torn_tail()
-        for change in pending:
-            self._redo(change)
-        if not pending:
-            return position
-        last = pending[-1]
-        end = self.files()[-1]
-        return self.mark(last.id, end, self._size(end))
+            return position, []
+        self._cut_torn_tail(position)
+        return position, self.since(position)
 
-    def commit(self, change: Change, month: str, at: Position) -> Position:
-        """Append a change in one write and bring it to disk: once this returns, it has happened."""
+    def append(self, change: Change, month: str) -> Line:
+        """Append a change in one write; it has happened once its line is on disk."""
         # A clock that went back must not begin an older file: the last line of the last file is the last change.
-        name = max(f"{month}.jsonl", at.file)
-        size = self._tree.append(f"{FOLDER}/{name}", canonical_line(msgspec.to_builtins(change)))
-        return Position(name, size, change.id)
+        name = max([f"{month}.jsonl", *self.files()[-1:]])
+        data = canonical_line(msgspec.to_builtins(change))
+        end = self._tree.append(f"{FOLDER}/{name}", data, durable=False)
+        self._names = None
+        return Line(change.id, name, end - len(data), data)
 
-    def apply(self, change: Change) -> None:
-        """Write the record files of a change that was committed just now."""
-        folders: dict[str, None] = {}
-        for record in change.records:
-            if record.after is None:
-                self._tree.remove(record.path, sync_folder=False)
-            else:
-                self._tree.replace(record.path, canonical(record.after), sync_folder=False)
-            folders[record.path.rpartition("/")[0]] = None
-        for folder in folders:
-            self._tree.sync_folder(folder)
-        by_path: dict[str, bytes] = {}
-        for line in change.appends:
-            by_path[line.path] = by_path.get(line.path, b"") + canonical_line(line.line)
-        for path, data in by_path.items():
-            self._tree.append(path, data)
-        self._remember(change)
+    def holds(self, line: Line) -> bool:
+        """Whether a line still stands where it was appended."""
+        return self.read(line.file, line.start, len(line.data)) == line.data
 
-    def mark(self, change: str, file: str, size: int, looked: int | None = None) -> Position:
+    def take_back(self, line: Line) -> None:
+        """Cut a line off that could not be brought to disk, with all that came after it."""
+        for name in self.files():
+            if name >= line.file:
+                self._tree.cut(f"{FOLDER}/{name}", line.start if name == line.file else 0)
+
+    def _cut_torn_tail(self, position: Position) -> None:
+        for name in self.files()[-1:]:
+            start = position.offset if name == position.file else 0
+            data = self.read(name, start)
+            sound = _sound_part(data)
+            tail = sound[sound.rfind(b"\n") + 1 :]
+            if tail and parse(tail) is None:
+                sound = sound[: len(sound) - len(tail)]
+            if len(sound) < len(data):
+                self._tree.cut(f"{FOLDER}/{name}", start + len(sound))
+
+    def mark(self, last: Placed, looked: int | None) -> None:
         """Note that all changes up to this one are complete; may be lost without harm.
 
         Args:
-            change: The last change.
-            file: The journal file that holds it.
-            size: The size of that file.
+            last: The last change.
             looked: Until when edits of others were looked for; as noted before where they were not.
         """
-        note = _Applied(change, file, size, self.looked() if looked is None else looked)
-        self._tree.replace(APPLIED, msgspec.json.encode(note), durable=False)
-        return Position(file, size, change)
+        looked = self.looked() if looked is None else looked
+        note = _Applied(last.change.id, last.file, last.end, looked, last.start)
+        data = msgspec.json.encode(note)
+        self._tree.note(APPLIED, b"%08x%b" % (zlib.crc32(data), data))
+        self._note = note
 
     def looked(self) -> int:
         """Until when (nanoseconds) edits of others were looked for; 0 where that is not known."""
@@ -245,70 +342,34 @@ class Journal:
         """The hash of a record's bytes as this program last wrote them, where that is known."""
         return self.notes(identifier).get(identifier)
 
-    def _redo(self, change: Change) -> None:
-        touched = [record.path for record in change.records] + [line.path for line in change.appends]
-        for folder in sorted({path.rpartition("/")[0] for path in touched}):
-            with suppress(RefusedError):
-                self._tree.sweep(folder)
-        for record in change.records:
-            # Where a link was put in the way since, the rest goes on; the line keeps what it said.
-            with suppress(RefusedError):
-                self._write_once(record)
-        for line in change.appends:
-            with suppress(RefusedError):
-                self._append_once(line.path, line.line)
-        self._remember(change)
-
-    def _write_once(self, record: RecordChange) -> None:
-        data = read_beneath(self._tree.root, record.path)
-        if (None if data is None else digest(data)) != record.before:
-            return  # written already, or edited by hand since: both stay
-        if record.after is not None:
-            self._tree.replace(record.path, canonical(record.after))
-        elif data is not None:
-            self._tree.remove(record.path)
-
-    def _append_once(self, path: str, document: dict[str, object]) -> None:
-        data = read_beneath(self._tree.root, path) or b""
-        line = canonical_line(document)
-        if b"\n" + line in b"\n" + data:
-            return
-        tail = data[data.rfind(b"\n") + 1 :]
-        if tail and line.startswith(tail.rstrip(b"\0")):  # NULs: its bytes never reached the disk
-            self._tree.cut(path, len(data) - len(tail))
-        self._tree.append(path, line)
-
-    def _cut_torn_tail(self) -> None:
-        for name in self.files()[-1:]:
-            size = self._size(name)
-            for start, data in self._ends(name, size):
-                if start > 0 and b"\n" not in data:
-                    continue
-                torn = data[data.rfind(b"\n") + 1 :]
-                if torn and parse(torn) is None:
-                    self._tree.cut(f"{FOLDER}/{name}", size - len(torn))
-                return
-
     def notes(self, identifier: str) -> dict[str, str]:
         """The hashes of all records that are noted together with this one, as this program wrote them."""
+        return {name: note.partition(" ")[0] for name, note in self._shard(identifier).items()}
+
+    def place_of(self, identifier: str) -> str | None:
+        """Where this program last put a record, as far as it noted that: a hint, nothing more."""
+        return self._shard(identifier).get(identifier, "").partition(" ")[2] or None
+
+    def _shard(self, identifier: str) -> dict[str, str]:
         try:
-            data = read_beneath(self._tree.root, f"{WRITTEN}/{identifier[:2]}.json")
+            data = self._tree.read(f"{WRITTEN}/{identifier[:2]}.json")
             return msgspec.json.decode(data, type=dict[str, str]) if data else {}
-        except msgspec.DecodeError:
-            return {}
+        except (msgspec.DecodeError, StorageError):
+            return {}  # a shortcut; without it the log tells
 
-    def _remember(self, change: Change) -> None:
-        self.remember({r.id: None if r.after is None else digest(canonical(r.after)) for r in change.records})
+    def remember(self, written: Mapping[str, str | None]) -> None:
+        """Note the hashes of records as this program wrote them, each perhaps with the path behind a blank.
 
-    def remember(self, hashes: Mapping[str, str | None]) -> None:
-        """Note the hashes of records as this program wrote them, None for those that went; may be lost."""
+        Args:
+            written: By id; None for those that went. What is noted may be lost.
+        """
         shards: dict[str, dict[str, str]] = {}
-        for identifier, sha256 in hashes.items():
-            shard = shards.setdefault(identifier[:2], {}) or self.notes(identifier)
-            shards[identifier[:2]] = shard
-            if sha256 is None:
-                shard.pop(identifier, None)
+        for identifier, note in written.items():
+            if identifier[:2] not in shards:
+                shards[identifier[:2]] = self._shard(identifier)
+            if note is None:
+                shards[identifier[:2]].pop(identifier, None)
             else:
-                shard[identifier] = sha256
+                shards[identifier[:2]][identifier] = note
         for name, shard in shards.items():
-            self._tree.replace(f"{WRITTEN}/{name}.json", canonical(shard), durable=False)
+            self._tree.note(f"{WRITTEN}/{name}.json", canonical(shard))

@@ -9,7 +9,9 @@ import re
 import sys
 import threading
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -49,19 +51,28 @@ class WriterLock:
 
     def __enter__(self) -> WriterLock:
         until = time.monotonic() + self._timeout
+        holder = Holder(os.getpid(), _command(), stamp(datetime.now(UTC).replace(microsecond=0)))
         while (descriptor := self._wait(until)) is not None and not self._is_current(descriptor):
             os.close(descriptor)
         if descriptor is None:
             raise self._refusal()
         self._descriptor = descriptor
         try:
-            since = stamp(datetime.now(UTC).replace(microsecond=0))
-            holder = Holder(os.getpid(), one_line(mask(_command()), 80), since)
-            write_holder(self._descriptor, msgspec.json.encode(holder) + b"\n")
+            with suppress(StorageError):  # it is held all the same, and only those who wait in vain read the name
+                write_holder(self._descriptor, msgspec.json.encode(holder) + b"\n")
         except BaseException:
             self.__exit__()
             raise
         return self
+
+    def at_once(self) -> bool:
+        """Take it where nobody holds it, without waiting and without a name; whether it was taken."""
+        descriptor = self._tree.lock_file(self._relative)
+        if _at_once(descriptor):
+            self._descriptor = descriptor
+        else:
+            os.close(descriptor)
+        return self._descriptor >= 0
 
     def __exit__(self, *_: object) -> None:
         if self._descriptor >= 0:
@@ -102,10 +113,11 @@ class WriterLock:
         )
 
 
+@cache
 def _command() -> str:
     """What runs, by the words of the command alone: anything else in an argument list may be a secret."""
     words = itertools.takewhile(re.compile(r"[a-z]{2,12}").fullmatch, sys.argv[1:3])
-    return " ".join([Path(sys.argv[0]).name, *words])
+    return one_line(mask(" ".join([Path(sys.argv[0]).name, *words])), 80)
 
 
 def _at_once(descriptor: int) -> bool:

@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 _LETTERS = "A-Za-z0-9"
 _START = rf"(?<![{_LETTERS}_-])"
 _END = rf"(?![{_LETTERS}_-])"
 
 
-@dataclass(frozen=True)
-class _Rule:
+class _Rule(NamedTuple):
     kind: str
     needles: tuple[str, ...]
     """Where a match may begin."""
-    pattern: re.Pattern[str]
+    pattern: str
     """Its group ``secret`` is what is replaced; all of it where there is no such group."""
     folded: bool = False
     """The needles are lower case and count in any."""
@@ -30,7 +29,7 @@ class _Rule:
 
 def _form(kind: str, needles: str, pattern: str, *, free: bool = False) -> _Rule:
     """A secret known by its shape; ``free`` where it need not stand alone as a word."""
-    return _Rule(kind, tuple(needles.split()), re.compile(pattern if free else _START + pattern))
+    return _Rule(kind, tuple(needles.split()), pattern if free else _START + pattern)
 
 
 _ARMOUR = r"-----BEGIN (?P<label>[A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?)-----[\s\S]*?(?:-----END (?P=label)-----|\Z)"
@@ -70,16 +69,14 @@ _HEADERS = (
     _Rule(
         "token",
         ("authorization",),
-        re.compile(
-            r"(?i:authorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?:bearer|basic|token)\s+)"
-            r"(?P<secret>[A-Za-z0-9._~+/\-]{8,}=*)"
-        ),
+        r"(?i:authorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?:bearer|basic|token)\s+)"
+        r"(?P<secret>[A-Za-z0-9._~+/\-]{8,}=*)",
         folded=True,
     ),
     _Rule(
         "token",
         ("bearer",),
-        re.compile(r"(?i:bearer\s+)(?P<secret>(?=[A-Za-z._~+/\-]*[0-9])[A-Za-z0-9._~+/\-]{16,}=*)"),
+        r"(?i:bearer\s+)(?P<secret>(?=[A-Za-z._~+/\-]*[0-9])[A-Za-z0-9._~+/\-]{16,}=*)",
         folded=True,
     ),
 )
@@ -91,28 +88,27 @@ _CORE = (
 _ASSIGNED = _Rule(
     "secret",
     ("pass", "pwd", "secret", "token", "api", "access", "private", "auth", "credential"),
-    re.compile(
-        # The name stands alone, behind a separator, or as a capitalised part of another name.
-        rf"(?:(?<![A-Za-z0-9])|(?<=[a-z0-9])(?=[A-Z]))(?P<name>(?i:{_CORE}))"
-        r"(?P<quote>\\?[\"'`]?)[ \t]{0,8}(?::=|=>|[:=])[ \t]{0,8}"
-        r"(?:(?P<open>\\?[\"'`])(?P<quoted>[^\"'`\\\n]{3,400})(?P=open)"
-        r"|(?P<plain>[^\s\"'`,;(){}\[\]<>$&|\\]{6,400}))"
-    ),
+    # The name stands alone, behind a separator, or as a capitalised part of another name.
+    rf"(?:(?<![A-Za-z0-9])|(?<=[a-z0-9])(?=[A-Z]))(?P<name>(?i:{_CORE}))"
+    r"(?P<quote>\\?[\"'`]?)[ \t]{0,8}(?::=|=>|[:=])[ \t]{0,8}"
+    r"(?:(?P<open>\\?[\"'`])(?P<quoted>[^\"'`\\\n]{3,400})(?P=open)"
+    r"|(?P<plain>[^\s\"'`,;(){}\[\]<>$&|\\]{6,400}))",
     folded=True,
 )
 _SECRET_NAME = re.compile(
     rf"(?:.{{0,400}}[^A-Za-z0-9])?(?i:{_CORE})|.{{0,400}}[a-z0-9](?=[A-Z])(?i:{_CORE})", re.DOTALL
 )
-_PASSWORD = re.compile(r"(?i)pass|pwd|secret")
+_PASSWORD = r"(?i)pass|pwd|secret"
 # Values that name where a secret comes from, or stand for one, and are none themselves.
-_REFERENCE = re.compile(
+_REFERENCE = (
     r"(?ix) ^(?: env[:.] | os\. | process\. | import | self\. | config | settings | args\. | \$ | % | < | \{ |"
     r" (?:none|null|nil|true|false|undefined|required|optional|string|str|redacted|masked|missing|invalid|changeme) $ |"
     r" [*x.…\-_]+ $ | your[-_ ] | example | placeholder | get[a-z_]* \( )"
 )
-_CODE = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)+$|^[A-Za-z_][\w.]*[(\[]")
+_CODE = r"^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)+$|^[A-Za-z_][\w.]*[(\[]"
 
 
+_NEEDLES = tuple((needle, rule) for rule in _FORMS for needle in rule.needles)
 _SHORT = 32
 """Characters up to which one look for all needles together is quicker than a look for each."""
 _ANY_NEEDLE = re.compile(
@@ -123,11 +119,16 @@ _ANY_NEEDLE = re.compile(
 )
 
 
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)  # when something looks like that secret: start-up counts
+
+
 def mask(text: str) -> str:
     """``text`` with every secret replaced by ``«masked:KIND»``; masking twice changes nothing more."""
     if len(text) <= _SHORT and _ANY_NEEDLE.search(text) is None:
         return text
-    for rule in [rule for rule in _FORMS if any(needle in text for needle in rule.needles)]:
+    for rule in dict.fromkeys([rule for needle, rule in _NEEDLES if needle in text]):
         text = _apply(rule, text, text)
     folded = _lower(text)
     for rule in (*_HEADERS, _ASSIGNED):
@@ -147,7 +148,7 @@ def _apply(rule: _Rule, text: str, where: str) -> str:
     pieces: list[str] = []
     done = 0
     for start in _starts(rule.needles, where):
-        match = rule.pattern.match(text, start) if start >= done else None
+        match = _compiled(rule.pattern).match(text, start) if start >= done else None
         if match is None:
             continue
         group = _secret_in(match)
@@ -179,15 +180,15 @@ def _secret_in(match: re.Match[str]) -> str | int | None:
 
 def _literal(name: str, value: str, *, quoted: bool) -> bool:
     """Whether an assigned value is a secret itself and not a name, a reference, or a word of prose."""
-    if _REFERENCE.search(value) or "«" in value or " " in value.strip():
+    if _compiled(_REFERENCE).search(value) or "«" in value or " " in value.strip():
         return False
     digits = any(c.isdigit() for c in value)
-    if _PASSWORD.search(name) is None and (value.isdigit() or not (digits or len(value) >= 16)):
+    if _compiled(_PASSWORD).search(name) is None and (value.isdigit() or not (digits or len(value) >= 16)):
         return False  # a kind of token, a count, a name of a key
     if quoted:
         return True
     # Unquoted, a plain word is more likely prose or code than a secret.
-    return _CODE.search(value) is None and (digits or any(c in "!@#%^*+=/~" for c in value))
+    return _compiled(_CODE).search(value) is None and (digits or any(c in "!@#%^*+=/~" for c in value))
 
 
 def mask_bytes(data: bytes) -> bytes:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
+from collections.abc import Iterable
 from typing import Any
+from urllib.parse import unquote
 
 from workbench.domain.ids import is_id
 from workbench.errors import UsageError
@@ -21,19 +23,41 @@ def file_name(key: str) -> str:
     NFC, lower case, percent-encoded; at most 80 bytes. Wherever that changed anything, ``~`` and 8
     characters of the key's hash follow, so that keys differing in case or length stay apart.
     """
+    pieces = _pieces(key)
+    name = "".join(pieces)
+    if name == key and len(name) <= LONGEST and name:
+        return name
+    return f"{_stem(pieces)}~{hashlib.sha256(key.encode('utf-8', 'replace')).hexdigest()[:8]}"
+
+
+def names_of(names: Iterable[str], keys: Iterable[str]) -> list[str]:
+    """Those among file names that these keys have, in any spelling (case, form of Unicode); perhaps some more."""
+    keys = set(keys)
+    whole, stems = {file_name(key) for key in keys}, {_stem(_pieces(key)) for key in keys}
+    return [name for name in names if name in whole or name.partition("~")[0] in stems]
+
+
+def key_in(name: str) -> str | None:
+    """The key that a file name was made from, as keys are compared; None where it was too long to be all there."""
+    stem, changed, _ = name.partition("~")
+    return None if changed and len(stem) > LONGEST - 9 - 12 else unquote(stem)
+
+
+def _pieces(key: str) -> list[str]:
     text = unicodedata.normalize("NFC", key).lower()
     pieces = [c if c in _PLAIN else "".join(f"%{b:02x}" for b in c.encode("utf-8", "replace")) for c in text]
     if pieces and pieces[0] == ".":
         pieces[0] = "%2e"
-    name = "".join(pieces)
-    if name == key and len(name) <= LONGEST and name:
-        return name
+    return pieces
+
+
+def _stem(pieces: list[str]) -> str:
     room, kept = LONGEST - 9, ""
     for piece in pieces:
         if len(kept) + len(piece) > room:
             break
         kept += piece
-    return f"{kept}~{hashlib.sha256(key.encode('utf-8', 'replace')).hexdigest()[:8]}"
+    return kept
 
 
 def one_of(table: str) -> str:

@@ -10,14 +10,12 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 
 import msgspec
 
 from workbench.errors import RefusedError, StorageError
 from workbench.store.form import canonical
 from workbench.store.primitives import Tree
-from workbench.store.private import read_beneath
 
 RECORDS_PER_MINUTE = 3000
 BYTES_PER_MINUTE = 32 << 20
@@ -25,8 +23,7 @@ _FILE = ".local/pace.json"
 _SPAN = 60.0
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """``[limits]``: what the agents of a workspace may write in a minute, each for itself."""
 
     records_per_minute: int = RECORDS_PER_MINUTE
@@ -93,7 +90,7 @@ class Pace:
 
     def _counts(self) -> dict[str, _Count]:
         try:
-            data = read_beneath(self._tree.root, _FILE)
+            data = self._tree.read(_FILE)
             return msgspec.json.decode(data, type=dict[str, _Count]) if data else {}
         except msgspec.DecodeError:
             return {}

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from workbench.store.names import KEYED, record_path
-from workbench.store.private import folder_beneath, names_in, read_beneath
+from workbench.store.private import folder_beneath, read_beneath
 from workbench.store.reader import Stored
 from workbench.store.records import Records
 
@@ -22,14 +22,20 @@ class Places:
         root: The workspace folder.
         known: The records as last read, where they were read.
         stored: Reads every file of records.
+        noted: Where this program noted that it put a record.
     """
 
     def __init__(
-        self, root: Path, known: Callable[[], Records | None], stored: Callable[[], dict[str, Stored]]
+        self,
+        root: Path,
+        known: Callable[[], Records | None],
+        stored: Callable[[], dict[str, Stored]],
+        noted: Callable[[str], str | None],
     ) -> None:
         self._root = root
         self._known = known
         self._stored = stored
+        self._noted = noted
         self._found: dict[str, str] = {}
 
     def find(self, kind: str, identifier: str, search: bool) -> str | None:
@@ -41,6 +47,9 @@ class Places:
         records = self._known()
         known = records.table(kind).get(identifier) if records is not None else None
         seen = record_path(kind, msgspec.structs.asdict(known)) if known is not None else self._found.get(identifier)
+        if seen is None and kind in KEYED:
+            noted = self._noted(identifier) or ""
+            seen = noted if noted.startswith(f"{kind}/") and noted.endswith(f"/{identifier}.json") else None
         if seen is not None and read_beneath(self._root, seen) is not None:
             return seen
         return self._search(kind, identifier) if search or known is not None else None
@@ -50,9 +59,9 @@ class Places:
             files = ((path, stored.value) for path, stored in self._stored().items() if path.startswith("aliases/"))
             return next((path for path, alias in files if alias is not None and alias.id == identifier), None)
         with suppress(FileNotFoundError), folder_beneath(self._root, kind) as folder:
-            for name in names_in(folder):
-                with suppress(FileNotFoundError, NotADirectoryError):
-                    os.stat(f"{name}/{identifier}.json", dir_fd=folder, follow_symlinks=False)
+            for name in os.listdir(folder):  # noqa: PTH208
+                # Whether a link stands there is seen when it is opened; this is the quickest question for many.
+                if os.access(f"{name}/{identifier}.json", os.F_OK, dir_fd=folder):
                     self._found[identifier] = f"{kind}/{name}/{identifier}.json"
                     return self._found[identifier]
         return None

@@ -11,12 +11,14 @@ import fcntl
 import os
 import secrets
 import stat
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from workbench.errors import RefusedError
-from workbench.store.private import FILE_MODE, FOLDER_MODE, folder_beneath, open_private, parts_of
+from workbench.store.private import FILE_MODE, FOLDER_MODE, Folders, open_private, parts_of
 from workbench.store.refusals import explained as explained
 
 Hook = Callable[[str, str], None]
@@ -24,6 +26,11 @@ Hook = Callable[[str, str], None]
 
 TEMPORARY = ".tmp"
 """Ending of temporary files; they begin with a dot, and no reader looks at them."""
+
+AT_ONCE = 16
+"""How many files are brought to disk side by side: a disk serves several in the time of one."""
+SLOW = 0.001
+"""Seconds from which on that is worth a thread each."""
 
 _hooks: list[Hook] = []
 
@@ -38,14 +45,15 @@ def watched(hook: Hook) -> Iterator[None]:
         _hooks.remove(hook)
 
 
-def _step(operation: str, path: str | Path) -> None:
+def step(operation: str, path: str | Path) -> None:
+    """Announce an operation."""
     for hook in _hooks:
         hook(operation, str(path))
 
 
 def sync(descriptor: int, path: str | Path) -> None:
     """Bring a file or folder to the disk itself (macOS needs a stronger call for that)."""
-    _step("fsync", path)
+    step("fsync", path)
     full = getattr(fcntl, "F_FULLFSYNC", None)
     if full is not None:
         with contextlib.suppress(OSError):  # not every file system knows it
@@ -54,44 +62,143 @@ def sync(descriptor: int, path: str | Path) -> None:
     os.fsync(descriptor)
 
 
-def _write(descriptor: int, data: bytes, path: str | Path) -> None:
-    _step("write", path)
+_took = 0.0
+"""Seconds that the last one took here."""
+
+
+def sync_together(files: Sequence[tuple[int, str | Path]]) -> list[OSError | None]:
+    """Bring several files and folders to disk: side by side where the disk is slow, else one after the other.
+
+    Returns:
+        What failed, for each in its place.
+    """
+    failed: list[BaseException | None] = [None] * len(files)
+
+    def one(number: int) -> None:
+        global _took
+        begin = time.perf_counter()
+        try:
+            sync(*files[number])
+        except BaseException as error:
+            failed[number] = error
+        _took = time.perf_counter() - begin
+
+    done = 0
+    while done < len(files):
+        first, *others = range(done, min(len(files), done + (AT_ONCE if _took >= SLOW else 1)))
+        done += 1 + len(others)
+        threads = [threading.Thread(target=one, args=(number,), daemon=True) for number in others]
+        for thread in threads:
+            thread.start()
+        one(first)
+        for thread in threads:
+            thread.join()
+    for error in failed:
+        if error is not None and not isinstance(error, OSError):
+            raise error
+    return [error if isinstance(error, OSError) else None for error in failed]
+
+
+def write_all(descriptor: int, data: bytes, path: str | Path) -> None:
+    """Write all of it."""
+    step("write", path)
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]
 
 
-def _replace(folder: int, name: str, data: bytes, shown: str | Path, *, durable: bool, mode: int | None = None) -> None:
-    temporary = f".{name[:80]}.{secrets.token_hex(4)}{TEMPORARY}"
-    _step("create", shown)
-    descriptor = open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, folder)
-    try:
+class Beside:
+    """A new content beside the file whose place it will take; nothing of it shows before :meth:`put`.
+
+    Args:
+        folder: Descriptor of the folder.
+        name: The file's name in it.
+        data: The content.
+        shown: The path, for hooks and errors.
+        mode: Permissions other than ours.
+        only: No other process makes one for this file: its name is always the same, and one that a killed
+            process left is taken away.
+    """
+
+    def __init__(
+        self, folder: int, name: str, data: bytes, shown: str | Path, mode: int | None = None, *, only: bool = False
+    ) -> None:
+        self._folder = folder
+        self._name = name
+        self._temporary = f".{name[:80]}{'' if only else f'.{secrets.token_hex(4)}'}{TEMPORARY}"
+        self.shown = shown
+        step("create", shown)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         try:
-            _write(descriptor, data, shown)
+            self.descriptor = open_private(self._temporary, flags, folder)
+        except FileExistsError:
+            os.unlink(self._temporary, dir_fd=folder)
+            self.descriptor = open_private(self._temporary, flags, folder)
+        try:
+            write_all(self.descriptor, data, shown)
             if mode is not None:
-                os.fchmod(descriptor, mode)
-            if durable:
-                sync(descriptor, shown)
-        finally:
-            os.close(descriptor)
-        _step("rename", shown)
-        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary, dir_fd=folder)
-        raise
+                os.fchmod(self.descriptor, mode)
+        except BaseException:
+            self.drop()
+            raise
+
+    def put(self) -> None:
+        """Take the file's place, at once."""
+        step("rename", self.shown)
+        os.rename(self._temporary, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+        os.close(self.descriptor)
+        self.descriptor = -1
+
+    def drop(self) -> None:
+        """Leave nothing behind; does nothing once it was put in its place."""
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
+            with contextlib.suppress(OSError):
+                os.unlink(self._temporary, dir_fd=self._folder)
+
+
+def put_in_place(
+    folder: int, name: str, data: bytes, shown: str | Path, *, durable: bool, mode: int | None = None
+) -> None:
+    """Put ``data`` in the place of a file, at once, with permissions other than ours where some are given."""
+    new = Beside(folder, name, data, shown, mode)
+    try:
+        if durable:
+            sync(new.descriptor, shown)
+        new.put()
+    finally:
+        new.drop()
 
 
 class Tree:
     """A folder beneath which everything is written, by descriptor and never through a link."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, folders: Folders | None = None) -> None:
         self.root = root
+        self._folders = folders if folders is not None else Folders(root)
+
+    @contextmanager
+    def held(self) -> Iterator[Tree]:
+        """The same with every folder opened once: for a short while under a lock, and one thread."""
+        folders = Folders(self.root, held=True)
+        try:
+            yield Tree(self.root, folders)
+        finally:
+            folders.close()
+
+    def folder(self, relative: str = "") -> AbstractContextManager[int]:
+        """A descriptor of a folder; see :func:`folder_beneath`."""
+        return self._folders.at(relative)
+
+    def read(self, relative: str, limit: int | None = None) -> bytes | None:
+        """The bytes of a file; see :func:`read_beneath`."""
+        return self._folders.read(relative, limit)
 
     def make_root(self) -> None:
         """Make the folder itself, owner-only; what stands there already is kept."""
         with explained(self.root):
-            _step("mkdir", self.root)
+            step("mkdir", self.root)
             with contextlib.suppress(FileExistsError):
                 self.root.mkdir(FOLDER_MODE)
             state = self.root.lstat()
@@ -100,69 +207,145 @@ class Tree:
             if stat.S_IMODE(state.st_mode) != FOLDER_MODE:
                 self.root.chmod(FOLDER_MODE)
 
-    def make_folder(self, relative: str) -> None:
-        """Make a folder and those above it, owner-only, durably."""
-        with explained(self.root / relative):
+    def make_folder(self, relative: str, *, durable: bool = True) -> list[str]:
+        """Make a folder and those above it, owner-only.
+
+        Args:
+            relative: Path beneath the root.
+            durable: False where the caller brings the folders above to disk itself.
+
+        Returns:
+            The folders in which one was made.
+        """
+        changed = []
+        with explained(self.root, relative):
             made = ""
             for part in parts_of(relative):
-                with folder_beneath(self.root, made) as above:
-                    self._make_one(above, part, f"{made}/{part}")
+                with self.folder(made) as above:
+                    if self._make_one(above, part, f"{made}/{part}"):
+                        changed.append(made)
+                        if durable:
+                            sync(above, f"{made}/{part}")
                 made = f"{made}/{part}" if made else part
+        return changed
 
-    def _make_one(self, above: int, name: str, shown: str) -> None:
+    def _make_one(self, above: int, name: str, shown: str) -> bool:
         with contextlib.suppress(FileNotFoundError):
             os.stat(name, dir_fd=above, follow_symlinks=False)
-            return
-        _step("mkdir", shown)
+            return False
+        step("mkdir", shown)
         with contextlib.suppress(FileExistsError):
             os.mkdir(name, FOLDER_MODE, dir_fd=above)
         os.chmod(name, FOLDER_MODE, dir_fd=above)
-        sync(above, shown)
+        return True
 
     @contextmanager
-    def _folder(self, relative: str) -> Iterator[tuple[int, str]]:
-        """The folder of a file (made where it is missing) and the file's name in it."""
+    def _folder(self, relative: str, made: list[str] | None = None) -> Iterator[tuple[int, str]]:
+        """The folder of a file and the file's name in it.
+
+        One that is missing is made, durably, or for the caller to bring to disk what is added to ``made``.
+        """
         *above, name = parts_of(relative)
         place = "/".join(above)
-        with explained(self.root / relative), contextlib.ExitStack() as stack:
+        with explained(self.root, relative), contextlib.ExitStack() as stack:
             try:
-                folder = stack.enter_context(folder_beneath(self.root, place))
+                folder = stack.enter_context(self.folder(place))
             except FileNotFoundError:
                 if not place or not self.root.is_dir():
                     raise
-                self.make_folder(place)
-                folder = stack.enter_context(folder_beneath(self.root, place))
+                changed = self.make_folder(place, durable=made is None)
+                if made is not None:
+                    made += changed
+                folder = stack.enter_context(self.folder(place))
             yield folder, name
 
-    def replace(self, relative: str, data: bytes, *, durable: bool = True, sync_folder: bool = True) -> None:
+    def replace(self, relative: str, data: bytes, *, durable: bool = True) -> None:
         """Put ``data`` in a file's place at once: temporary file, fsync, rename, fsync of the folder.
 
         Args:
             relative: Path beneath the root.
             data: All of the new content.
             durable: False for what may be lost with the machine's power.
-            sync_folder: False where the caller brings the folder to disk itself.
         """
         with self._folder(relative) as (folder, name):
-            _replace(folder, name, data, relative, durable=durable)
-            if durable and sync_folder:
+            put_in_place(folder, name, data, relative, durable=durable)
+            if durable:
                 sync(folder, relative)
 
-    def sync_folder(self, relative: str) -> None:
-        """Bring the entries of a folder to disk."""
-        with explained(self.root / relative), folder_beneath(self.root, relative) as folder:
-            sync(folder, relative)
+    def note(self, relative: str, data: bytes) -> None:
+        """Write a small file in its place: a note that may be lost, and that its reader takes for nothing if torn."""
+        with self._folder(relative) as (folder, name):
+            step("note", relative)
+            descriptor = open_private(name, os.O_WRONLY | os.O_CREAT, folder)
+            try:
+                if os.pwrite(descriptor, data, 0) < os.fstat(descriptor).st_size:
+                    os.ftruncate(descriptor, len(data))
+            finally:
+                os.close(descriptor)
 
-    def append(self, relative: str, data: bytes) -> int:
-        """Append whole lines in one write and bring them to disk; a missing newline is put before them.
+    @contextmanager
+    def beside(self, contents: Iterable[tuple[str, bytes]], made: list[str]) -> Iterator[list[Beside]]:
+        """New contents beside their files, for one process at a time; those not put in place by the end are dropped.
+
+        Args:
+            contents: Path and content of each.
+            made: Gets the folders in which one had to be made, for the caller to bring them to disk.
+        """
+        with contextlib.ExitStack() as stack:
+            new: list[Beside] = []
+            for relative, data in contents:
+                folder, name = stack.enter_context(self._folder(relative, made))
+                with explained(self.root, relative):
+                    new.append(Beside(folder, name, data, relative, only=True))
+                stack.callback(new[-1].drop)
+            yield new
+
+    @contextmanager
+    def opened(self, relatives: Iterable[str]) -> Iterator[list[tuple[int, str | Path]]]:
+        """Descriptors of files and folders (the root is empty), to bring them to disk."""
+        with contextlib.ExitStack() as stack:
+            found: list[tuple[int, str | Path]] = []
+            for relative in relatives:
+                with explained(self.root, relative):
+                    above, _, name = relative.rpartition("/")
+                    folder = stack.enter_context(self.folder(above))
+                    descriptor = os.open(name or ".", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+                stack.callback(os.close, descriptor)
+                found.append((descriptor, relative))
+            yield found
+
+    def sync_all(self, relatives: Sequence[str]) -> None:
+        """Bring files and the entries of folders to disk, side by side."""
+        for start in range(0, len(relatives), AT_ONCE):
+            with self.opened(relatives[start : start + AT_ONCE]) as files:
+                self.refuse(files, sync_together(files))
+
+    def refuse(self, files: Iterable[tuple[int, str | Path]], errors: Iterable[OSError | None]) -> None:
+        """Raise the first of these errors, with the path of its file.
+
+        Raises:
+            StorageError: There is one.
+        """
+        for (_, path), error in zip(files, errors, strict=False):
+            with explained(self.root, str(path)):
+                if error is not None:
+                    raise error
+
+    def append(self, relative: str, data: bytes, *, durable: bool = True) -> int:
+        """Append whole lines in one write; a missing newline is put before them.
 
         Where it fails, the file is cut back to what it was before the error goes on its way.
+
+        Args:
+            relative: Path beneath the root.
+            data: The lines.
+            durable: False where the caller brings the file and its folder to disk itself.
 
         Returns:
             The size of the file afterwards.
         """
         with self._folder(relative) as (folder, name):
-            _step("open", relative)
+            step("open", relative)
             created = False
             try:
                 descriptor = open_private(name, os.O_RDWR | os.O_APPEND, folder)
@@ -174,9 +357,10 @@ class Tree:
                 if size and os.pread(descriptor, 1, size - 1) != b"\n":
                     data = b"\n" + data
                 try:
-                    _write(descriptor, data, relative)
-                    sync(descriptor, relative)
-                    if created:
+                    write_all(descriptor, data, relative)
+                    if durable:
+                        sync(descriptor, relative)
+                    if durable and created:
                         sync(folder, relative)
                 except OSError:
                     with contextlib.suppress(OSError):
@@ -190,7 +374,7 @@ class Tree:
     def cut(self, relative: str, size: int) -> None:
         """Cut a torn tail off a file, durably."""
         with self._folder(relative) as (folder, name):
-            _step("truncate", relative)
+            step("truncate", relative)
             descriptor = open_private(name, os.O_RDWR, folder)
             try:
                 os.ftruncate(descriptor, size)
@@ -201,7 +385,7 @@ class Tree:
     def remove(self, relative: str, *, sync_folder: bool = True) -> None:
         """Remove a file; one that is not there is no error."""
         with self._folder(relative) as (folder, name):
-            _step("unlink", relative)
+            step("unlink", relative)
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(name, dir_fd=folder)
             if sync_folder:
@@ -210,14 +394,14 @@ class Tree:
     def remove_folder(self, relative: str) -> None:
         """Remove a folder that is empty; one that is not stays."""
         with self._folder(relative) as (folder, name):
-            _step("rmdir", relative)
+            step("rmdir", relative)
             with contextlib.suppress(OSError):
                 os.rmdir(name, dir_fd=folder)
 
     def set_aside(self, relative: str, target: str) -> None:
         """Give whatever stands at a path another place beneath the root; a link is moved, never followed."""
         with self._folder(relative) as (folder, name), self._folder(target) as (into, as_name):
-            _step("rename", relative)
+            step("rename", relative)
             os.rename(name, as_name, src_dir_fd=folder, dst_dir_fd=into)
             sync(into, target)
             sync(folder, relative)
@@ -227,17 +411,17 @@ class Tree:
         with self._folder(relative) as (folder, name):
             mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
             if stat.S_ISDIR(mode) or stat.S_ISREG(mode):
-                _step("chmod", relative)
+                step("chmod", relative)
                 os.chmod(name, FOLDER_MODE if stat.S_ISDIR(mode) else FILE_MODE, dir_fd=folder)
 
     def sweep(self, relative: str) -> None:
         """Remove temporary files that a killed writer left in a folder (the caller holds the lock)."""
-        with explained(self.root / relative):
+        with explained(self.root, relative):
             try:
-                with folder_beneath(self.root, relative) as folder:
+                with self.folder(relative) as folder:
                     for name in os.listdir(folder):  # noqa: PTH208
                         if name.startswith(".") and name.endswith(TEMPORARY):
-                            _step("unlink", f"{relative}/{name}")
+                            step("unlink", f"{relative}/{name}")
                             os.unlink(name, dir_fd=folder)
             except FileNotFoundError:
                 return
@@ -252,46 +436,13 @@ class Tree:
         import shutil  # loaded only where all is removed: start-up counts
 
         with explained(self.root):
-            _step("rmtree", self.root)
+            step("rmtree", self.root)
             shutil.rmtree(self.root)
 
 
 def write_holder(descriptor: int, content: bytes) -> None:
     """Write the holder's name into a lock file that is held; it need not survive anything."""
     with explained("lock"):
-        _step("holder", "lock")
+        step("holder", "lock")
         os.pwrite(descriptor, content, 0)
         os.ftruncate(descriptor, len(content))
-
-
-def write_private(path: Path, data: bytes) -> None:
-    """Put ``data`` in the place of a file anywhere, owner-only, durably; its folder is made owner-only too."""
-    make_private_folder(path.parent)
-    Tree(path.parent).replace(path.name, data)
-
-
-def make_private_folder(path: Path) -> None:
-    """Make a folder of ours outside a workspace; those that are missing become owner-only."""
-    with explained(path):
-        for folder in reversed((path, *path.parents)):
-            if not folder.is_dir():
-                _step("mkdir", folder)
-                with contextlib.suppress(FileExistsError):
-                    folder.mkdir(FOLDER_MODE)
-                    folder.chmod(FOLDER_MODE)
-
-
-def replace_shared(path: Path, data: bytes) -> None:
-    """Put ``data`` in the place of a file that is not ours (git's exclude file), with the mode it had."""
-    with explained(path):
-        mode = stat.S_IMODE(path.lstat().st_mode) if path.exists() else 0o644
-        with folder_beneath(path.parent) as folder:
-            _replace(folder, path.name, data, path, durable=True, mode=mode)
-            sync(folder, path)
-
-
-def remove_file(path: Path) -> None:
-    """Remove one file of ours outside a workspace; one that is not there is no error."""
-    with explained(path):
-        _step("unlink", path)
-        path.unlink(missing_ok=True)

@@ -142,16 +142,55 @@ def read_beneath(root: Path, relative: str, limit: int | None = None) -> bytes |
         RefusedError: The way leads through a link, or to no ordinary file.
         StorageError: It may not be read.
     """
-    parts = parts_of(relative)
-    with explained(root / relative):
-        try:
-            with folder_beneath(root, "/".join(parts[:-1])) as folder:
-                descriptor = open_reading(parts[-1], folder)
-        except FileNotFoundError:
-            return None
-        try:
-            return read_all(descriptor, limit)
-        finally:
+    return Folders(root).read(relative, limit)
+
+
+class Folders:
+    """The folders beneath a root, by descriptor.
+
+    Args:
+        root: The folder.
+        held: Keeps each open once it was used, until :meth:`close`: for a short while, and one thread.
+    """
+
+    def __init__(self, root: Path, *, held: bool = False) -> None:
+        self._root = root
+        self._held: dict[str, int] | None = {} if held else None
+
+    @contextmanager
+    def at(self, relative: str = "") -> Iterator[int]:
+        """A descriptor of a folder, as :func:`folder_beneath` gives it; it is not the caller's to close."""
+        if self._held is None:
+            with folder_beneath(self._root, relative) as descriptor:
+                yield descriptor
+        else:
+            yield self._kept("/".join(parts_of(relative)) if relative else "", self._held)
+
+    def _kept(self, relative: str, held: dict[str, int]) -> int:
+        if relative not in held:
+            above, _, name = relative.rpartition("/")
+            held[relative] = (
+                _into(self._kept(above, held), name, relative) if relative else os.open(self._root, _FOLDER)
+            )
+        return held[relative]
+
+    def read(self, relative: str, limit: int | None = None) -> bytes | None:
+        """The bytes of a file, as :func:`read_beneath` gives them."""
+        *above, name = parts_of(relative)
+        with explained(self._root, relative):
+            try:
+                with self.at("/".join(above)) as folder:
+                    descriptor = open_reading(name, folder)
+            except FileNotFoundError:
+                return None
+            try:
+                return read_all(descriptor, limit)
+            finally:
+                os.close(descriptor)
+
+    def close(self) -> None:
+        """Close what is held."""
+        for descriptor in (self._held or {}).values():
             os.close(descriptor)
 
 

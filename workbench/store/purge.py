@@ -8,30 +8,29 @@ does any file hold half of anything.
 
 from __future__ import annotations
 
-import json
 import os
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from workbench.domain.schema import TABLES
 from workbench.errors import NotFoundError, UsageError
+from workbench.store.examine import refuse_unreadable
 from workbench.store.form import Unreadable, canonical, canonical_line, digest, documents_in, read_document, read_line
 from workbench.store.journal import FOLDER
 from workbench.store.lock import LOCK
-from workbench.store.names import KEYED, file_name, one_of, prompt_path, record_path, status_path
+from workbench.store.names import KEYED, one_of, prompt_path, record_path, status_path
 from workbench.store.private import read_beneath
+from workbench.store.secret_forms import SHORTEST, Secret
+from workbench.store.settle import LOCK as SETTLING
+from workbench.store.settle import QUEUE
 from workbench.store.workspace import Workspace
 
-MARK = "«purged»"
-"""What stands where a secret stood."""
-SHORTEST = 4
-_NAMED = re.compile(r"\b(facts|notes|aliases|trims|history)/([^/\s\"]+)")
 _INDEX = ".local/search."
-
-Clean = Callable[[Any], Any]
+_PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"\xfd7zXZ", b"BZh", b"%PDF", b"7z\xbc\xaf")
+"""How files begin that hold their text compressed: gzip, zstd, zip, xz, bzip2, PDF, 7z."""
 
 
 @dataclass(frozen=True)
@@ -41,61 +40,8 @@ class Purged:
     records: int
     files: tuple[str, ...]
     """What was rewritten or removed besides, relative to the workspace folder."""
-
-
-class _Secrets:
-    """Texts to be replaced, in every form in which a file can hold them."""
-
-    def __init__(self, pairs: dict[str, str]) -> None:
-        self._pairs = {old: new for old, new in pairs.items() if old}
-        # What a key that holds one makes of it in the name of a file.
-        names = [file_name(f"x{old}").rpartition("~")[0].removeprefix("x") for old in self._pairs]
-        self._names = [name for name in names if len(name) >= SHORTEST]
-        # A short number may be a size or a version of ours; a long one stands for itself.
-        self._numbers = {old for old in self._pairs if re.fullmatch(r"-?[0-9.]{6,}", old)}
-        self._bytes: dict[bytes, bytes] = {}
-        for old, new in self._pairs.items():
-            for form in (str, _escaped, _ascii):
-                self._bytes.setdefault(form(old).encode("utf-8", "surrogateescape"), form(new).encode())
-
-    def text(self, text: str) -> str:
-        """A text without them."""
-        for old, new in self._pairs.items():
-            text = text.replace(old, new)
-        return _NAMED.sub(self._name, text) if self._names else text
-
-    def _name(self, found: re.Match[str]) -> str:
-        """The name of a file or folder made from a key: lower case, percent-encoded, a hash behind it."""
-        name = found[2]
-        for old in self._names:
-            name = name.replace(old, "purged")
-        return f"{found[1]}/{name}"
-
-    def value(self, value: Any) -> Any:
-        """A JSON value without them, in keys and in texts."""
-        if isinstance(value, str):
-            return self.text(value)
-        if isinstance(value, dict):
-            return {self.text(key): self.value(item) for key, item in value.items()}
-        if isinstance(value, list):
-            return [self.value(item) for item in value]
-        if isinstance(value, int | float) and not isinstance(value, bool) and str(value) in self._numbers:
-            return MARK
-        return value
-
-    def data(self, data: bytes) -> bytes:
-        """The bytes of any file without them."""
-        for old, new in self._bytes.items():
-            data = data.replace(old, new)
-        return data
-
-
-def _escaped(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)[1:-1]
-
-
-def _ascii(text: str) -> str:
-    return json.dumps(text)[1:-1]
+    unseen: tuple[str, ...] = ()
+    """Compressed contents, which were not looked into."""
 
 
 def purge_secret(workspace: Workspace, secret: str, actor: str, why: str = "") -> Purged:
@@ -107,8 +53,9 @@ def purge_secret(workspace: Workspace, secret: str, actor: str, why: str = "") -
     """
     if len(secret) < SHORTEST:
         raise UsageError(f"a secret of fewer than {SHORTEST} characters would take other text with it")
-    secrets = _Secrets({secret: MARK})
-    with workspace.transaction(actor, "purge a secret", why) as tx:
+    secrets = Secret(secret)
+    with workspace.transaction(actor, "purge a secret", why, alone=True) as tx:
+        refuse_unreadable(workspace.root, "purging a secret")
         changed = 0
         tx.take_edits()
         for kind in TABLES:
@@ -121,10 +68,12 @@ def purge_secret(workspace: Workspace, secret: str, actor: str, why: str = "") -
         # Contents are known by their hash: with their bytes it changes, and so does every mention of it.
         renamed = {name: digest(secrets.data(workspace.blob(name))) for name in _held_contents(workspace)}
         moved = {old: new for old, new in renamed.items() if old != new}
+        unseen = tuple(f"blobs/{name}" for name in renamed if workspace.blob(name).startswith(_PACKED))
         if not changed and not moved and not any(_holding(workspace, secrets)):
-            raise NotFoundError("the secret stands nowhere beneath the workspace", candidates=[])
-    everything = _Secrets({secret: MARK, **moved})
-    return Purged(changed, tuple(_rewrite(workspace, everything, actor)))
+            but = f" ({len(unseen)} compressed contents were not looked into)" if unseen else ""
+            raise NotFoundError(f"the secret stands nowhere beneath the workspace{but}", candidates=[])
+    everything = Secret(secret, moved)
+    return Purged(changed, tuple(_rewrite(workspace, everything, actor)), unseen)
 
 
 def _held_contents(workspace: Workspace) -> Iterator[str]:
@@ -145,21 +94,21 @@ def _files(workspace: Workspace) -> Iterator[tuple[str, bytes]]:
             yield relative, path.read_bytes()
 
 
-def _holding(workspace: Workspace, secrets: _Secrets) -> Iterator[str]:
+def _holding(workspace: Workspace, secrets: Secret) -> Iterator[str]:
     """What holds a secret: in its bytes, behind the escapes of JSON, or in the name of a folder."""
     for table in KEYED:
         folder = workspace.root / table
         names = os.listdir(folder) if folder.is_dir() else []  # noqa: PTH208
-        yield from (name for name in names if secrets.text(f"{table}/{name}") != f"{table}/{name}")
+        yield from (name for name in names if secrets.path(f"{table}/{name}") != f"{table}/{name}")
     for path, data in _files(workspace):
-        if secrets.text(path) != path or _cleaned(path, data, secrets) != data:
+        if secrets.path(path) != path or _cleaned(path, data, secrets) != data:
             yield path
 
 
-def _cleaned(path: str, data: bytes, secrets: _Secrets) -> bytes:
+def _cleaned(path: str, data: bytes, secrets: Secret) -> bytes:
     """A file's bytes without the secrets; a file that needs none of it keeps every byte."""
     if path.endswith(".jsonl"):
-        return b"\n".join(_cleaned_line(line, secrets) for line in data.split(b"\n"))
+        return b"\n".join(_cleaned_lines(data.split(b"\n"), secrets))
     if path.endswith(".json"):
         try:
             document = read_document(data)
@@ -170,27 +119,39 @@ def _cleaned(path: str, data: bytes, secrets: _Secrets) -> bytes:
     return secrets.data(data)
 
 
-def _cleaned_line(line: bytes, secrets: _Secrets) -> bytes:
-    # Inside parsed values only: in the bytes of JSON a number, a word or a mark of its grammar may look like one.
+def _cleaned_lines(lines: list[bytes], secrets: Secret) -> Iterator[bytes]:
+    """Lines without the secrets; inside parsed values only, for in JSON a number or a mark may look like one.
+
+    Lines that are no JSON are taken together: a secret may go over several of them.
+    """
+    parsed = [(line, _parsed(line)) for line in lines]
+    for whole, group in groupby(parsed, key=lambda row: row[1] is not None):
+        if not whole:
+            yield secrets.data(b"\n".join(line for line, _ in group))
+            continue
+        for line, document in group:
+            value = secrets.value(document)
+            yield canonical_line(value).rstrip(b"\n") if value != document else line
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
     try:
-        document = read_line(line) if line else {}
+        return read_line(line) if line else {}
     except (Unreadable, RecursionError):
-        return secrets.data(line)
-    value = secrets.value(document)
-    return canonical_line(value).rstrip(b"\n") if value != document else line
+        return None
 
 
-def _rewrite(workspace: Workspace, secrets: _Secrets, actor: str) -> Iterator[str]:
+def _rewrite(workspace: Workspace, secrets: Secret, actor: str) -> Iterator[str]:
     """Replace every file that holds a secret; under the lock, so that nobody writes meanwhile."""
-    with workspace.transaction(actor, "purge"):
+    with workspace.transaction(actor, "purge", alone=True):
         for path, data in _files(workspace):
             if path.startswith(_INDEX):
                 # An index holds words, not texts: pieces of a secret are not found by looking for it.
                 workspace.tree.remove(path)
                 yield path
                 continue
-            clean, target = _cleaned(path, data, secrets), secrets.text(path)
-            if path == LOCK or (clean == data and target == path):
+            clean, target = _cleaned(path, data, secrets), secrets.path(path)
+            if path in (LOCK, SETTLING, QUEUE) or (clean == data and target == path):
                 continue
             workspace.tree.replace(target, clean)
             if target != path:
@@ -222,15 +183,16 @@ def _tidy(workspace: Workspace, table: str) -> None:
         workspace.tree.remove_folder(f"{table}/{name}")
 
 
-def without_secret(data: bytes, secret: str) -> bytes:
+def without_secret(name: str, data: bytes, secret: str) -> bytes:
     """The bytes of a file that is none of the workspace's, without the secret in any of its forms."""
-    return _Secrets({secret: MARK}).data(data)
+    return _cleaned(name, data, Secret(secret))
 
 
 def purge_record(workspace: Workspace, kind: str, identifier: str, actor: str, why: str = "") -> Purged:
     """Take a record away, now and in the past; the log keeps that there was one, and who took it away."""
     label = f"purge {one_of(kind)} {identifier}"
-    with workspace.transaction(actor, label, why) as tx:
+    with workspace.transaction(actor, label, why, alone=True) as tx:
+        refuse_unreadable(workspace.root, "purging a record")
         if kind == "packages":
             held = tx.in_place_of(kind, {"id": identifier})
             assert held is not None
@@ -241,7 +203,7 @@ def purge_record(workspace: Workspace, kind: str, identifier: str, actor: str, w
 
 
 def _rewrite_past(workspace: Workspace, kind: str, identifier: str, actor: str) -> Iterator[str]:
-    with workspace.transaction(actor, "purge"):
+    with workspace.transaction(actor, "purge", alone=True):
         if kind in KEYED:
             _tidy(workspace, kind)
         for name in workspace.journal.files():

@@ -7,11 +7,12 @@ the clock's tick would leave the same stat behind.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -45,13 +46,16 @@ _SETTLED = 50_000_000
 """Nanoseconds after which the same stat means the same content."""
 _FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
-_DECODERS = {kind: msgspec.json.Decoder(kind) for kind in (*TABLES.values(), Envelope)}
+
+@cache
+def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(kind)  # made where it is needed: start-up counts
+
 
 StatKey = tuple[int, int, int, int]
 
 
-@dataclass(slots=True)
-class Stored:
+class Stored(msgspec.Struct):
     """One file as it was read."""
 
     sha256: str
@@ -66,15 +70,13 @@ class Stored:
     """Of a record whose bytes are not canonical: the whole document, unknown keys included."""
 
 
-@dataclass(slots=True)
-class _Known:
+class _Known(msgspec.Struct):
     key: StatKey
     settled: bool
     stored: Stored
 
 
-@dataclass(slots=True)
-class _Listing:
+class _Listing(msgspec.Struct):
     key: StatKey
     settled: bool
     names: list[str]
@@ -110,10 +112,10 @@ def decode_record(kind: type[Any], data: bytes, relative: str, identifier: str |
     return Stored(digest(data), record, document=document)
 
 
-def _exact(kind: type[Any], data: bytes) -> Any:
+def _exact(kind: Any, data: bytes) -> Any:
     """The record in canonical bytes of this schema; None where they are anything else."""
     try:
-        record = _DECODERS[kind].decode(data)
+        record = _decoder(kind).decode(data)
         same = canonical(msgspec.to_builtins(record)) == data
     except (msgspec.DecodeError, RecursionError, TypeError):
         return None
@@ -178,15 +180,35 @@ class Reader:
         """The files that were written at this moment (nanoseconds) or later, as last scanned."""
         return [path for path, known in self._known.items() if known.key[2] >= moment]
 
-    def scan(self) -> dict[str, Stored]:
-        """Every file of records, by its path relative to the workspace folder."""
+    def scan(self, places: Iterable[str] = (*TABLES, *LINES)) -> dict[str, Stored]:
+        """The files of records, by their paths relative to the workspace folder.
+
+        Args:
+            places: Tables, folders in them (of a key, of a package), or single files in a table; all of it else.
+        """
         found: dict[str, Stored] = {}
         with folder_beneath(self._root) as root:
-            for table in (*TABLES, *LINES):
-                self._table(root, table, found)
+            for place in places:
+                table, _, inner = place.partition("/")
+                if inner:
+                    self._place(root, table, inner, found)
+                else:
+                    self._table(root, table, found)
         for gone in self._known.keys() - found.keys():
             del self._known[gone]
         return found
+
+    def _place(self, root: int, table: str, inner: str, found: dict[str, Stored]) -> None:
+        descriptor = self._descend(root, table, table, found)
+        if descriptor is None:
+            return
+        try:
+            if inner.endswith((".json", ".jsonl")):
+                self._file(descriptor, inner, f"{table}/{inner}", table, found)
+            else:
+                self._inner(descriptor, table, inner, found)
+        finally:
+            os.close(descriptor)
 
     def _table(self, root: int, table: str, found: dict[str, Stored]) -> None:
         descriptor = self._descend(root, table, table, found)
@@ -213,6 +235,9 @@ class Reader:
             try:
                 state = os.stat(name, dir_fd=above, follow_symlinks=False)
             except FileNotFoundError:
+                return
+            except OSError as error:
+                found[place] = Stored("", None, "", (_refused(place, error),))
                 return
             if _key(state) == known.key and all(
                 self._unchanged(above, f"{name}/{inner}", f"{place}/{inner}", found) for inner in known.names
@@ -242,7 +267,7 @@ class Reader:
                 found[place] = Stored("", None, "", (Damage(place, "a link stands where a folder should be"),))
             return None
         except OSError as error:
-            found[place] = Stored("", None, "", (Damage(place, error.strerror or str(error)),))
+            found[place] = Stored("", None, "", (_refused(place, error),))
             return None
 
     def _names(self, descriptor: int, place: str) -> list[str]:
@@ -262,8 +287,8 @@ class Reader:
             return known is None and not relative.endswith((".json", ".jsonl"))
         try:
             state = os.stat(name, dir_fd=above, follow_symlinks=False)
-        except FileNotFoundError:
-            return False
+        except OSError:
+            return False  # gone, or not to be looked at: opening it tells
         if _key(state) != known.key:
             return False
         found[relative] = known.stored
@@ -280,7 +305,7 @@ class Reader:
             found[relative] = Stored("", None, "", (Damage(relative, error.message),))
             return
         except OSError as error:
-            found[relative] = Stored("", None, "", (Damage(relative, error.strerror or str(error)),))
+            found[relative] = Stored("", None, "", (_refused(relative, error),))
             return
         try:
             now = time.time_ns()
@@ -292,6 +317,13 @@ class Reader:
         stored = decode(table, name, relative, data)
         self._known[relative] = _Known(_key(state), now - state.st_ctime_ns > _SETTLED, stored)
         found[relative] = stored
+
+
+def _refused(place: str, error: OSError) -> Damage:
+    """A file or folder that may not be read: what it holds is unknown, not nothing."""
+    reason = error.strerror or str(error)
+    way = "; give yourself the right to read it (chmod u+rwX)" if error.errno in (errno.EACCES, errno.EPERM) else ""
+    return Damage(place, reason + way)
 
 
 def decode(table: str, name: str, relative: str, data: bytes) -> Stored:

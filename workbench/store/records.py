@@ -16,6 +16,10 @@ from workbench.domain.task import Attempt, Task
 from workbench.domain.trimming import Trim
 from workbench.errors import DamagedError, NotFoundError
 
+MEND = "mend the file by hand, or restore what was last acknowledged: workbench doctor --fix"
+LATER = "a later version of this program wrote it: use that one"
+"""What to do about a file that cannot be read."""
+
 
 @dataclass(frozen=True)
 class Damage:
@@ -117,7 +121,7 @@ class Records:
         if not found:
             self._refuse_damaged(_PLURAL.get(kind, kind), wanted)
             raise NotFoundError(
-                f"no {word} {prefix[:60]!r}", f"list them to see what there is ({word} list)", candidates=[]
+                f"no {word} {prefix[:60]!r}", f"see what there is: workbench {_LISTED_BY[word]}", candidates=[]
             )
         raise NotFoundError(
             f"{prefix[:60]!r} fits {len(found)} of kind {word}",
@@ -128,10 +132,11 @@ class Records:
     def _refuse_damaged(self, name: str, prefix: str) -> None:
         """What is named so and cannot be read is not *missing*."""
         for damage in self.damaged if prefix else ():
-            if damage.path.startswith(f"{name}/") and f"/{prefix}" in damage.path:
+            folder = f"{damage.path}/".startswith(f"{name}/") and not damage.path.endswith((".json", ".jsonl"))
+            if folder or (damage.path.startswith(f"{name}/") and f"/{prefix}" in damage.path):
                 raise DamagedError(
                     f"{damage.where}: {damage.message}",
-                    "mend the file by hand, or restore what was last acknowledged: workbench doctor --fix",
+                    LATER if damage.newer else MEND,
                     path=damage.path,
                     line=damage.line,
                     column=damage.column,
@@ -148,4 +153,15 @@ _PLURAL = {
     "package": "packages",
     "evidence": "evidence",
 }
+_LISTED_BY = {
+    "task": "task list",
+    "attempt": "attempt list",
+    "fact": "fact list",
+    "alias": "fact list",
+    "note": "note list",
+    "artifact": "artifact list",
+    "package": "handoff list",
+    "evidence": "evidence list @",
+}
+"""The command that lists each kind of record."""
 _SINGULAR = {plural: singular for singular, plural in _PLURAL.items()}

@@ -22,8 +22,12 @@ _ADVICE = {
 
 
 @contextmanager
-def explained(path: str | Path) -> Iterator[None]:
+def explained(path: str | Path, relative: str = "") -> Iterator[None]:
     """Turn an operating system's error into one that names the path and the way out.
+
+    Args:
+        path: What it is about.
+        relative: The rest of the path.
 
     Raises:
         StorageError: In place of any :class:`OSError`.
@@ -31,6 +35,7 @@ def explained(path: str | Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        path = Path(path) / relative if relative else path
         reason = error.strerror or str(error)
         advice = _ADVICE.get(error.errno or 0, "check the folder, then repeat the command; nothing was lost")
         raise StorageError(f"{path}: {reason}", advice, path=str(path), errno=error.errno) from error

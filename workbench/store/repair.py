@@ -12,12 +12,12 @@ import stat
 from collections.abc import Iterator
 
 from workbench.domain.schema import TABLES
-from workbench.errors import RefusedError
+from workbench.errors import RefusedError, StorageError
 from workbench.store.changelog import Wrote
 from workbench.store.draft import Held
-from workbench.store.examine import Check, lost, open_to_others
+from workbench.store.examine import Check, lost, open_to_others, unreadable
 from workbench.store.exclude import add_exclude, add_wanted
-from workbench.store.form import canonical_line, digest, documents_in
+from workbench.store.form import Unreadable, canonical_line, digest, documents_in, read_document
 from workbench.store.garbage import leftovers
 from workbench.store.journal import FOLDER, parse
 from workbench.store.private import read_beneath
@@ -34,10 +34,15 @@ _VERSION = re.compile(rb'"version"\s*:\s*(\d{1,15})')
 
 def repair(workspace: Workspace, actor: str) -> tuple[Check, ...]:
     """Repair what can be repaired, and say of each thing where it came from and what is missing."""
-    done: list[Check] = []
-    with workspace.transaction(actor, "doctor --fix") as tx:
+    done: list[Check] = [*_open_up(workspace)]
+    closed = tuple(f"{path}/" for path in unreadable(workspace.root))
+    with workspace.transaction(actor, "doctor --fix", alone=True) as tx:
         work = _Repair(workspace, tx)
-        damaged = {damage.path: damage for damage in tx.records.damaged if not damage.newer}
+        damaged = {
+            damage.path: damage
+            for damage in tx.records.damaged
+            if not damage.newer and not f"{damage.path}/".startswith(closed)
+        }
         for path, damage in damaged.items():
             done.append(work.lines(path) if path.endswith(".jsonl") else work.record(path, damage))
         for kind, identifier, path in lost(workspace):
@@ -59,6 +64,23 @@ def repair(workspace: Workspace, actor: str) -> tuple[Check, ...]:
     return tuple(done)
 
 
+def _open_up(workspace: Workspace) -> Iterator[Check]:
+    """Give us the right to read what is ours; what lies behind a folder is seen once it is open."""
+    tried: set[str] = set()
+    while left := [path for path in unreadable(workspace.root) if path not in tried]:
+        tried.update(left)
+        for path in left:
+            try:
+                if path:
+                    workspace.tree.tighten(path)
+                else:
+                    workspace.tree.make_root()
+            except StorageError as problem:
+                yield Check("rights", False, f"{problem.message}; it is somebody else's, or not to be changed", path)
+            else:
+                yield Check("rights", True, f"{path or 'the folder'}: may be read again", path or None)
+
+
 class _Repair:
     """The repairs within one transaction."""
 
@@ -78,7 +100,7 @@ class _Repair:
         if twin is not None:
             # Of two files with one record the one goes that the log does not know.
             return self._stray(twin if path in self._by_path else path)
-        if data is not None and kind in TABLES and identifier in self._tx.records.table(kind):
+        if data is not None and kind in TABLES and {identifier, *_ids(data)} & self._tx.records.table(kind).keys():
             return self._stray(path)
         if data is None:
             if os.path.lexists(self._root / path):
@@ -183,6 +205,14 @@ class _Repair:
             raise RefusedError(
                 f"{QUARANTINE} holds {MOST} files already", "look at them, move away what you want to keep, then repeat"
             )
+
+
+def _ids(data: bytes) -> set[str]:
+    """The id in the bytes of a document, where they are one."""
+    try:
+        return {str(read_document(data).get("id"))}
+    except (Unreadable, RecursionError):
+        return set()
 
 
 def _source(wrote: Wrote) -> str:

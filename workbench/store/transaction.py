@@ -9,22 +9,25 @@ from typing import Any, TypeVar
 import msgspec
 
 from workbench.domain.change import Append, Change
+from workbench.domain.contested import decided
 from workbench.domain.evidence import Evidence
 from workbench.domain.ids import new_id
-from workbench.domain.merging import decided
 from workbench.domain.package import Envelope, PackageEvent
 from workbench.domain.record import Record
 from workbench.domain.schema import TABLES, decode
 from workbench.domain.trimming import Trim
 from workbench.errors import NotFoundError, VersionConflictError
+from workbench.store.assemble import assemble
 from workbench.store.draft import KINDS, Held, Staged, cleaned, content_of, document_of
 from workbench.store.edits import Edits
 from workbench.store.form import digest, storable
 from workbench.store.held import Shelf
 from workbench.store.mask import mask, mask_bytes, mask_json
 from workbench.store.names import checked, evidence_path, one_of, prompt_path, record_path, status_path, trims_path
+from workbench.store.reader import Stored
 from workbench.store.records import Records
 
+Look = Callable[[tuple[str, ...]], dict[str, Stored]]
 R = TypeVar("R", bound=Record)
 L = TypeVar("L", Evidence, Trim, PackageEvent)
 
@@ -36,15 +39,17 @@ class Transaction:
         shelf: Reads single records.
         edits: Takes hand edits into the log.
         fresh: Reads all records as they are under the lock.
+        look: Reads the files of some places.
         now: UTC text.
     """
 
-    def __init__(self, shelf: Shelf, edits: Edits, fresh: Callable[[], Records], now: str) -> None:
+    def __init__(self, shelf: Shelf, edits: Edits, fresh: Callable[[], Records], look: Look, now: str) -> None:
         self.id = new_id()
         self.now = now
         self._shelf = shelf
         self._edits = edits
         self._fresh = fresh
+        self._look = look
         self._records: Records | None = None
         self._staged: dict[tuple[str, str], Staged] = {}
         self._appends: list[Append] = []
@@ -60,6 +65,17 @@ class Transaction:
             if self._edits.take_all():
                 self._records = self._fresh()
         return self._records
+
+    def look(self, *places: str) -> Records:
+        """The records of some places alone, as they are now; what is staged here is not in it.
+
+        A command that needs no more pays for no more: tables (``aliases``), folders in them
+        (``facts/server.port``), or single files in a table.
+        """
+        files = self._look(places)
+        if self._edits.take_these(files):
+            files = self._look(places)
+        return assemble(files)
 
     def take_edits(self) -> None:
         """Take in what was edited by hand since our last change; reading :attr:`records` does so, too."""
@@ -104,8 +120,10 @@ class Transaction:
             UsageError: The record cannot be stored (id, numbers, nesting).
         """
         kind = KINDS[type(record)]
-        before = self._before(kind, record.id, cleaned(kind, document_of(record)), expect)
-        document = cleaned(kind, document_of(record, content_of(before)))
+        document = cleaned(kind, document_of(record))
+        before = self._before(kind, record.id, document, expect)
+        if content_of(before) is not None:  # which may have keys that this program does not know
+            document = cleaned(kind, document_of(record, content_of(before)))
         return decode(type(record), self._stage(kind, before, document))
 
     def put_document(self, kind: str, document: Mapping[str, Any], *, expect: int | None = None) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import copy
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 from workbench.domain.change import Change
 from workbench.domain.schema import TABLES, encode
 from workbench.domain.times import stamp
-from workbench.errors import NotFoundError, RefusedError
-from workbench.store.assemble import assemble, overlay
+from workbench.errors import NotFoundError, RefusedError, StorageError, WorkbenchError
+from workbench.store.assemble import assemble, overlay, within
 from workbench.store.changelog import ChangeLog
 from workbench.store.commit import Committer
 from workbench.store.edits import Edits
-from workbench.store.exclude import add_exclude, exclude_file, remove_exclude
+from workbench.store.exclude import add_exclude, add_wanted, exclude_file, remove_exclude
 from workbench.store.form import digest, documents_in
 from workbench.store.held import Shelf
 from workbench.store.journal import Journal, parse
@@ -29,12 +29,14 @@ from workbench.store.location import Location
 from workbench.store.lock import WriterLock
 from workbench.store.names import prompt_path
 from workbench.store.pace import Limits
+from workbench.store.pending import Pending
 from workbench.store.places import Places
 from workbench.store.primitives import Tree
 from workbench.store.private import folder_beneath, names_in, read_beneath
 from workbench.store.reader import LINES, Reader, Stored
 from workbench.store.records import Damage, Records
 from workbench.store.refusals import explained
+from workbench.store.settle import Settler
 from workbench.store.transaction import Transaction
 
 if TYPE_CHECKING:
@@ -62,22 +64,34 @@ class Workspace:
         self.tree = Tree(self.root)
         self.journal = Journal(self.tree)
         self.log = ChangeLog(self.journal)
+        self._settler = Settler(self.tree)
         self._reader = Reader(self.root)
         self._guard = threading.Lock()
         self._open = threading.local()
         self._files: dict[str, Stored] = {}
         self._records: Records | None = None
-        self._places = Places(self.root, lambda: self._records, self.stored)
+        self._places = Places(self.root, lambda: self._records, self.stored, self.journal.place_of)
         self.local = LocalState(self.tree, read_only=read_only)
 
     @classmethod
     def init(cls, location: Location) -> Workspace:
-        """Make the workspace folder and what git needs to leave it alone; what is there already stays."""
-        tree = Tree(location.root)
-        tree.make_root()
-        for name in _FOLDERS:
-            tree.make_folder(name)
-        add_exclude(location)
+        """Make the workspace folder and what git needs to leave it alone; what is there already stays.
+
+        Where it cannot be made whole, nothing new is left behind.
+        """
+        tree, known, seen = Tree(location.root), location.exists, add_wanted(location)
+        try:
+            tree.make_root()
+            for name in _FOLDERS:
+                tree.make_folder(name)
+            add_exclude(location)
+        except StorageError:
+            if not known and location.exists:
+                tree.remove_all()
+            if not known and seen:
+                with suppress(StorageError):
+                    remove_exclude(location)
+            raise
         return cls.open(location)
 
     @classmethod
@@ -112,9 +126,38 @@ class Workspace:
                 self._files = files
             return self._records
 
+    def look(self, *places: str) -> Records:
+        """The records of some places alone, at one moment; everything else is as if it were not there.
+
+        Args:
+            places: Tables (``aliases``), folders in them (``facts/server.port``), or single files in a table.
+        """
+        return assemble(self._look(places))
+
+    def _look(self, places: tuple[str, ...]) -> dict[str, Stored]:
+        self._must_exist()
+        position = self.journal.position()
+        with explained(self.root):
+            files = Reader(self.root).scan(places)
+        return overlay(files, within(self.journal.since(position), places))
+
+    def folders(self, table: str) -> list[str]:
+        """What stands in a table whose records lie in folders by key, in any order; folders still to be made, too."""
+        names: dict[str, None] = {}
+        position = self.journal.position()
+        with explained(self.root), suppress(FileNotFoundError), folder_beneath(self.root, table) as folder:
+            names.update(dict.fromkeys(os.listdir(folder)))  # noqa: PTH208
+        for change in within(self.journal.since(position), (table,)):
+            names.update(dict.fromkeys(record.path.split("/")[1] for record in change.records))
+        return list(names)
+
+    def place_of(self, kind: str, identifier: str) -> str | None:
+        """Where the file of a record lies, found by its name; None where there is none of that name."""
+        return self._places.find(kind, identifier, True)
+
     def mark(self) -> str:
         """Differs after every change that went through the journal; reads no record, whatever their number."""
-        return str(self.journal.position())
+        return str((self.journal.end(), self.journal.position()))
 
     def documents(self, table: str) -> dict[str, dict[str, Any]]:
         """The documents of a table by id, as copies, with the keys that this program does not know."""
@@ -178,7 +221,10 @@ class Workspace:
             pending = self.journal.since(self.journal.position())
             with explained(self.root):
                 paths = [path for path in self._reader.scan() if path.endswith(".jsonl")]
-        found = {path: list(documents_in(read_beneath(self.root, path) or b"")) for path in paths}
+        found = {}
+        for path in paths:
+            with suppress(RefusedError, StorageError):  # a link, or not ours to read: damage of the view
+                found[path] = list(documents_in(read_beneath(self.root, path) or b""))
         for append in (append for change in pending for append in change.appends):
             known = found.setdefault(append.path, [])
             known.extend([append.line] if append.line not in known else [])
@@ -186,7 +232,7 @@ class Workspace:
 
     def blobs(self) -> list[str]:
         """The hashes of all contents that are kept."""
-        with explained(self.root), suppress(FileNotFoundError), folder_beneath(self.root, "blobs") as folder:
+        with explained(self.root / "blobs"), suppress(FileNotFoundError), folder_beneath(self.root, "blobs") as folder:
             return names_in(folder)
         return []
 
@@ -206,7 +252,7 @@ class Workspace:
     def edited_outside(self) -> list[tuple[str, str]]:
         """Kind and id of the records whose files somebody else wrote since this program last did."""
         self.load()
-        shelf = Shelf(self.tree, self._places.find)
+        shelf = Shelf(self.tree, self._places.find, Pending())
         return Edits(self.journal, None, shelf, partial(self._touched, 0), "").found()
 
     @cached_property
@@ -235,8 +281,9 @@ class Workspace:
         now: datetime | None = None,
         undoes: str | None = None,
         timeout: float = 10.0,
+        alone: bool = False,
     ) -> Iterator[Transaction]:
-        """One command: lock, fresh reads, the body, commit, record files, release.
+        """One command: lock, fresh reads, the body, its line in the log, release; then disk and record files.
 
         When the body raises, or stages nothing, nothing is written.
 
@@ -247,6 +294,7 @@ class Workspace:
             now: The time of the change; else the clock's.
             undoes: The change that this one takes back.
             timeout: Seconds to wait for another writer.
+            alone: The body changes files itself: what is in the log is in the files, and nobody brings changes there.
 
         Raises:
             RefusedError: The workspace was opened read-only.
@@ -258,21 +306,37 @@ class Workspace:
         if self.current is not None:
             raise RuntimeError("a transaction is open in this thread already")
         at = stamp(now if now is not None else datetime.now(UTC))
-        with self._locked(timeout):
-            since = self.journal.looked()
-            pen = Committer(self.tree, self.journal)
-            shelf = Shelf(self.tree, self._places.find)
-            edits = Edits(self.journal, pen, shelf, partial(self._touched, since), at)
-            tx = Transaction(shelf, edits, self.load, at)
-            self._open.transaction = tx
-            try:
-                yield tx
-                self._open.transaction = None
+        self._must_exist()
+        pen: Committer | None = None
+        try:
+            with (
+                self._settler.alone(timeout) if alone else nullcontext(),
+                self._locked(timeout),
+                self.tree.held() as tree,
+            ):
+                journal = Journal(tree, once=True)
+                since = journal.looked()
+                pen = Committer(tree, journal)
+                shelf = Shelf(tree, self._places.find, pen.pending)
+                edits = Edits(journal, pen, shelf, partial(self._touched, since), at)
+                tx = self._open.transaction = Transaction(shelf, edits, self.load, self._look, at)
+                try:
+                    yield tx
+                finally:
+                    self._open.transaction = None
                 if not tx.empty:
                     change = tx.change(actor, command, why, pen.last, undoes)
-                    self.notices.extend(pen.carry_out(change, tx.files, self.limits))
-            finally:
-                self._open.transaction = None
+                    pen.carry_out(change, tx.files, self.limits)
+                if alone:
+                    self.notices += self._settler.settle(pen.line, pen.looked, locked=True)
+        except BaseException:
+            if pen is not None and pen.line is not None:
+                # A hand edit that was taken in stays, whatever became of the rest.
+                with suppress(WorkbenchError):
+                    self._settler.finish(pen.line, timeout)
+            raise
+        if pen.pending.changes and not alone:
+            self.notices += self._settler.finish(pen.line, timeout, pen.looked, len(pen.pending.changes))
 
     @property
     def current(self) -> Transaction | None:
@@ -289,9 +353,8 @@ class Workspace:
         position = self.journal.position()
         if not self.journal.since(position):
             return False
-        with self._locked(timeout):
-            self.journal.complete()
-        return True
+        with self._settler.alone(timeout):
+            return True
 
     def forget_paths(self) -> list[Path]:
         """What :meth:`forget` would remove or change."""
@@ -308,7 +371,7 @@ class Workspace:
         self._refuse_read_only()
         removed: list[str] = []
         if self.location.exists:
-            with self._locked(10.0):
+            with self._settler.alone(10.0), self._locked(10.0):
                 self.tree.remove_all()
             removed.append(str(self.root))
         exclude = remove_exclude(self.location)

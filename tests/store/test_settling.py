@@ -1,0 +1,189 @@
+"""The log may be ahead of the files: whoever waits for a turn takes the others' files along, and nobody notices."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.store.conftest import AT, PERSON, make_fact, make_task, put
+from workbench.domain.evidence import Evidence
+from workbench.domain.ids import new_id
+from workbench.errors import StorageError, VersionConflictError
+from workbench.store import Workspace, primitives
+from workbench.store.lock import WriterLock
+from workbench.store.primitives import watched
+from workbench.store.settle import AHEAD, QUEUE
+
+
+@contextmanager
+def somebody_waits(workspace: Workspace) -> Iterator[None]:
+    """Another writer waits for its turn and will bring the files of those after it along."""
+    with WriterLock(workspace.tree, 1.0, QUEUE):
+        yield
+
+
+def again(workspace: Workspace) -> Workspace:
+    return Workspace.open(workspace.location)
+
+
+def file_of(workspace: Workspace, folder: str, identifier: str) -> Path | None:
+    return next((workspace.root / folder).rglob(f"{identifier}.json"), None)
+
+
+def test_what_is_only_in_the_log_is_what_holds(workspace: Workspace) -> None:
+    task = put(workspace, make_task("One"))[0]
+    fact = make_fact()
+    with somebody_waits(workspace):
+        two = put(again(workspace), task.with_(title="Two"), fact)[0]
+        three = put(again(workspace), two.with_(title="Three"))[0]
+        assert again(workspace).load().tasks[task.id] == three
+        assert three.version == 3
+        assert file_of(workspace, "facts", fact.id) is None
+        with pytest.raises(VersionConflictError), again(workspace).transaction(PERSON, "late") as tx:
+            tx.put(two.with_(title="Late"), expect=2)
+        with again(workspace).transaction(PERSON, "by id") as tx:
+            assert tx.get("facts", fact.id).value == fact.value
+            tx.put(tx.get("facts", fact.id).with_(key="another.key"))
+            tx.append_evidence(Evidence(id=new_id(), kind="claim", task=task.id, at=AT))
+        with again(workspace).transaction(PERSON, "looks at everything") as tx:
+            first = tx.records.evidence[0].id
+            assert tx.append_evidence(Evidence(id=new_id(), kind="claim", task=task.id, at=AT)).after == first
+        assert again(workspace).edited_outside() == []
+    put(again(workspace), make_fact("last"))
+    path = file_of(workspace, "facts", fact.id)
+    assert path is not None
+    assert path.parent.name == "another.key"
+    files_alone(workspace)
+    records = again(workspace).load()
+    assert (records.tasks[task.id], len(records.facts), len(records.evidence)) == (three, 2, 2)
+    assert "outside" not in {change.actor for change in workspace.changes()}
+    assert {change.settled for change in workspace.changes()} != set()
+
+
+def files_alone(workspace: Workspace) -> None:
+    """From here on the log cannot help."""
+    assert not again(workspace).complete()
+    said = [(fact.id, fact.version) for fact in again(workspace).load().facts.values()]
+    (workspace.root / "changes").rename(workspace.root / "elsewhere")
+    assert [(fact.id, fact.version) for fact in again(workspace).load().facts.values()] == said
+    (workspace.root / "elsewhere").rename(workspace.root / "changes")
+
+
+def test_without_the_note_the_last_line_says_what_may_be_incomplete(workspace: Workspace) -> None:
+    task = put(workspace, make_task("One"))[0]
+    facts = [make_fact(f"key.{number}") for number in range(3)]
+    with somebody_waits(workspace):
+        for fact in facts:
+            put(again(workspace), fact)
+    (workspace.root / ".local" / "applied").unlink()
+    records = again(workspace).load()
+    assert (set(records.facts), set(records.tasks)) == ({fact.id for fact in facts}, {task.id})
+    assert again(workspace).complete()
+    assert all(file_of(workspace, "facts", fact.id) for fact in facts)
+
+
+def test_where_bytes_never_reached_the_disk_nothing_after_them_was_acknowledged(workspace: Workspace) -> None:
+    put(workspace, make_task("One"))
+    one, two = make_fact("one"), make_fact("two")
+    log = next((workspace.root / "changes").iterdir())
+    with somebody_waits(workspace):
+        begin = log.stat().st_size
+        put(again(workspace), one)
+        middle = log.stat().st_size
+        put(again(workspace), two)
+    data = log.read_bytes()
+    log.write_bytes(data[:begin] + b"\0" * (middle - begin) + data[middle:])
+    (workspace.root / ".local" / "applied").unlink()
+    assert not again(workspace).load().facts
+    put(again(workspace), make_fact("three"))
+    assert [fact.key for fact in again(workspace).load().facts.values()] == ["three"]
+    assert again(workspace).damaged_changes() == ()
+
+
+def test_a_hand_edit_over_a_change_that_waits_stays(workspace: Workspace) -> None:
+    task = put(workspace, make_task("One"))[0]
+    with somebody_waits(workspace):
+        put(again(workspace), task.with_(title="Two"))
+        path = workspace.root / "tasks" / f"{task.id}.json"
+        path.write_text(path.read_text().replace("One", "By hand"))
+        assert again(workspace).load().tasks[task.id].title == "By hand"
+    put(again(workspace), make_fact())
+    assert again(workspace).load().tasks[task.id].title == "By hand"
+
+
+def test_nobody_runs_ahead_of_the_files_for_ever(workspace: Workspace) -> None:
+    with somebody_waits(workspace):
+        for number in range(AHEAD):
+            put(again(workspace), make_fact(f"key.{number}"))
+        last = again(workspace)
+        with last.transaction(PERSON, "one too many", timeout=0.05) as tx:
+            tx.put(make_fact("last"))
+        assert file_of(workspace, "facts", next(iter(last.load().facts))) is not None
+    assert not workspace.complete()
+    assert len(again(workspace).load().facts) == AHEAD + 1
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_line_that_the_disk_refuses_twice_is_gone_again(workspace: Workspace, waits: bool) -> None:
+    task = put(workspace, make_task("One"))[0]
+
+    def broken(operation: str, path: str) -> None:
+        if operation == "fsync" and path.startswith("changes"):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    queue = WriterLock(workspace.tree, 1.0, QUEUE)
+    if waits:
+        queue.__enter__()
+    with watched(broken), pytest.raises(StorageError):
+        put(again(workspace), task.with_(title="Two"))
+    queue.__exit__()
+    assert again(workspace).load().tasks[task.id] == task
+    assert put(again(workspace), task.with_(title="Three"))[0].version == 2
+
+
+def test_files_that_cannot_be_written_follow_later(workspace: Workspace) -> None:
+    task = put(workspace, make_task("One"))[0]
+    writer = again(workspace)
+
+    def broken(operation: str, path: str) -> None:
+        if operation == "fsync" and path.startswith("tasks"):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with watched(broken):
+        two = put(writer, task.with_(title="Two"))[0]
+    assert writer.notices
+    assert again(workspace).load().tasks[task.id] == two
+    put(again(workspace), make_fact())
+    assert b"Two" in (workspace.root / "tasks" / f"{task.id}.json").read_bytes()
+
+
+def test_on_a_slow_disk_files_are_brought_to_it_side_by_side(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(primitives, "SLOW", 0.0)
+    together = threading.Barrier(3, timeout=5)
+    real = primitives.sync
+
+    def sync(descriptor: int, path: str | Path) -> None:
+        if str(path).startswith("tasks/"):
+            together.wait()
+        real(descriptor, path)
+
+    monkeypatch.setattr(primitives, "sync", sync)
+    tasks = put(workspace, *[make_task(str(number)) for number in range(3)])
+    assert len(again(workspace).load().tasks) == len(tasks)
+
+    def refused(operation: str, path: str) -> None:
+        if operation == "fsync" and path.startswith("facts/"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with watched(refused):
+        put(workspace, make_fact("a"), make_fact("b"))
+    assert len(workspace.notices) == 1
+    assert len(again(workspace).load().facts) == 2
