@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from workbench.extraction.judge import Statement, judge
-from workbench.extraction.model import Extraction, Find, Form, Place, Priority
+from workbench.extraction.judge import Statement, is_process, judge
+from workbench.extraction.model import Extraction, Find, Form, Place, Priority, Undecided
 from workbench.extraction.prose import Line, lines_of, masked, place_in
-from workbench.extraction.reading import read
-from workbench.extraction.rules import Rules, rules_for, rules_of
+from workbench.extraction.reading import Reading, read
+from workbench.extraction.rules import LANGUAGES, Rules, rules_for, rules_of
 from workbench.extraction.sentences import is_han, split
+from workbench.extraction.weighing import scale_of
 
 _PATH = re.compile(
     r"(?<![\w/])(?:[~.]{0,2}/)?(?:[\w.@-]+/)+[\w.@-]+|(?<![\w.])[\w-]+\.(?:py|ts|tsx|js|jsx|go|rs|java|md|toml|ya?ml|json|sql|sh|html|css|rb|c|h|cpp|txt|pdf|csv|lock|mod)\b"
@@ -48,6 +49,8 @@ class Extractor:
 
     def __init__(self, book: RuleBook | None = None) -> None:
         self.book = book or RuleBook.standard()
+        for language in LANGUAGES:
+            scale_of(language)  # read now, not while somebody waits for a sentence
         self._judged = lru_cache(maxsize=20_000)(self._judge)
 
     def extract(self, text: str, place: Place | None = None) -> Extraction:
@@ -65,14 +68,31 @@ class Extractor:
         process = 0
         number = 0
         for quote, line, found in self._sentences(lines):
-            here = replace(place, sentence=number, line=line.number)
-            number += 1
+            sentence, number = number, number + 1
+            if not found and not finds:
+                process += 1
+                continue
+            here = replace(place, sentence=sentence, line=line.number)
             if not found and finds and self._belongs_to(finds[-1], quote, here):
                 finds[-1] = replace(finds[-1], text=f"{finds[-1].text} {quote}")
                 continue
             process += not found
             finds += [replace(find, place=here) for find in found]
         return Extraction(tuple(finds), process, form_of(lines))
+
+    def undecided(self, text: str, place: Place | None = None) -> tuple[Undecided, ...]:
+        """The sentences of a text in which no rule found a statement, and which no rule calls process.
+
+        Args:
+            text: What was said.
+            place: Where it stands.
+        """
+        place = place or Place()
+        return tuple(
+            Undecided(quote, replace(place, sentence=number, line=line.number))
+            for number, (quote, line, found) in enumerate(self._sentences(list(lines_of(text))))
+            if not found and line.kind in ("prose", "item") and not is_process(masked(quote), self.book.of(quote))
+        )
 
     def _sentences(self, lines: list[Line]) -> Iterator[tuple[str, Line, tuple[Find, ...]]]:
         """Every sentence with its finds."""
@@ -166,17 +186,22 @@ class Extractor:
 
 def _find(sentence: str, statement: Statement, rules: Rules) -> Find:
     text = sentence[statement.start : statement.end].strip().strip("，,；; ")
-    find = Find(
+    rule, keyed = statement.rule, statement.kind in ("fact", "decision")
+    constraint = rule.constraint or (statement.kind == "decision" and rules.words["obliges"].search(text) is not None)
+    reading = read(text, rules, constraint=constraint) if keyed else Reading()
+    return Find(
         kind=statement.kind,
         text=text,
         quote=sentence,
-        rule=statement.rule.name,
-        constraint=statement.rule.constraint,
-        sure=statement.rule.sure,
+        rule=rule.name,
+        key=reading.key,
+        value=reading.value,
+        old=reading.old,
+        constraint=constraint,
+        sure=rule.sure,
         paths=paths_in(text),
         priority=_priority(text) if statement.kind == "open" else 2,
     )
-    return _with_reading(find, rules)
 
 
 def _with_reading(find: Find, rules: Rules) -> Find:

@@ -6,18 +6,26 @@ import re
 from dataclasses import dataclass, replace
 
 from workbench.extraction.model import Kind
-from workbench.extraction.rules import Rule, Rules
+from workbench.extraction.rules import Index, Rule, Rules
+from workbench.extraction.weighing import Scale, scale_of
 
 _AN_AFTERTHOUGHT = 14
 _A_NOD = 4
 """Characters: \u8bf4\u597d\u4e86 before what was agreed."""
 _STOPS = ".!。！ "
+LEAST_LEAD, LEAST_SECOND = 0.5, 0.5
+"""On the scale: how far before process a statement has to be, and a further clause of it."""
+OVERRULED = {True: 1.0, False: 0.4}
+"""How far behind on the scale what a marker found is not believed: of a rule that is rarely wrong, of another."""
+_SHORTEST_SECOND = 4
+WEIGHED = Rule(name="weighed", markers=Index({}, ()), unless=Index({}, ()))
+"""Stands for the scale where no rule found a statement."""
 _NUMBER_OR_PATH = re.compile(r"\d|/\w|\w\.\w{1,5}\b")
 
 _OF_THE_ARTIFACT = re.compile(r"(?:it|in|under|at|see|here|this|在|见|它|共|一共)(?![a-z])", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Statement:
     """What a sentence states: a stretch of it, and by which rule."""
 
@@ -27,7 +35,7 @@ class Statement:
     rule: Rule
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Clause:
     """A piece of a sentence."""
 
@@ -43,12 +51,119 @@ class Clause:
 
 def judge(masked: str, rules: Rules) -> tuple[Statement, ...]:
     """The statements of a sentence in which code and others' words are masked; empty: it is process."""
-    whole = _without_leads(masked, rules).rstrip(_STOPS)
-    words, called = rules.called(whole)
-    if any(r.name in called and r.fits(whole, words) for r in rules.on_sentences):
+    seen = look(masked, rules)
+    if seen is None:
         return ()
+    if len(seen.marked) > 1:
+        return seen.marked
+    scale = scale_of(rules.language)
+    named = rules.set_thing.match(ground(masked, rules)) is not None
+    if seen.marked and (seen.marked[0].rule.final or named):
+        return seen.marked
+    if named and not seen.doubted:
+        leaning = scale.lean(ground(masked, rules), seen.signs)
+        kind: Kind = "decision" if leaning.scores["decision"] > leaning.scores["fact"] else "fact"
+        return (Statement(kind, 0, len(masked), WEIGHED),)
+    found = _first_of(masked, seen, scale, rules)
+    return _apart(found, seen, scale, rules) if found else ()
+
+
+def _first_of(masked: str, seen: Look, scale: Scale, rules: Rules) -> Statement | None:
+    """What a sentence states as a whole, or the piece of it that a marker found."""
+    if not seen.marked:
+        leaning = scale.lean(ground(masked[seen.start : seen.end], rules), seen.signs)
+        kind = leaning.kind
+        if kind is None or kind in seen.barred or leaning.lead() < LEAST_LEAD:
+            return None
+        return Statement(kind, seen.start, seen.end, WEIGHED)
+    marked = seen.marked[0]
+    leaning = scale.lean(ground(masked[marked.start : marked.end], rules), seen.signs)
+    kind = leaning.kind
+    if kind == marked.kind or leaning.scores[kind] - leaning.scores[marked.kind] < OVERRULED[marked.rule.sure]:
+        return marked
+    return replace(marked, kind=kind, rule=WEIGHED) if kind else None
+
+
+def _apart(found: Statement, seen: Look, scale: Scale, rules: Rules) -> tuple[Statement, ...]:
+    """A statement, cut in two where a clause of it states something of another kind by itself."""
+    if len(seen.clauses) < 2:
+        return (found,)
+    kinds = [_alone(clause, scale, rules) for clause in seen.clauses]
+    for place in range(1, len(kinds)):
+        before, kind = kinds[place - 1], kinds[place]
+        clause = seen.clauses[place]
+        if None in (before, kind) or before == kind or found.kind not in (before, kind):
+            continue
+        if kind == "open" or (kind == "artifact" and before == "decision"):
+            assert before is not None
+            first = found.rule if before == found.kind else WEIGHED
+            second = found.rule if kind == found.kind else WEIGHED
+            return (
+                Statement(before, found.start, clause.start, first),
+                Statement(kind, clause.start, found.end, second),
+            )
+    return (found,)
+
+
+def _alone(clause: Clause, scale: Scale, rules: Rules) -> Kind | None:
+    """What a clause would be if nothing else were said."""
+    if rule := _best(clause.body, rules, clause.barred):
+        return rule.kind
+    leaning = scale.lean(clause.body)
+    sure = len(clause.body) >= _SHORTEST_SECOND and leaning.lead() >= LEAST_SECOND
+    return leaning.kind if sure and leaning.kind not in clause.barred else None
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the rules say of a sentence that none of them excludes."""
+
+    marked: tuple[Statement, ...]
+    start: int
+    end: int
+    """What of it may state something."""
+    signs: tuple[str, ...]
+    """What the rules say, as features for the scale."""
+    barred: frozenset[str]
+    """Kinds that no clause of it can be of."""
+    clauses: tuple[Clause, ...]
+    """Those that may state something."""
+    doubted: bool
+    """Whether a rule that may be overruled calls it process."""
+
+
+def look(masked: str, rules: Rules) -> Look | None:
+    """What the rules say of a sentence; None: it is process, whatever it is made of."""
+    whole = ground(masked, rules).rstrip(_STOPS)
+    words, called = rules.called(whole)
+    against = [rule for rule in rules.on_sentences if rule.name in called and rule.fits(whole, words)]
+    if not all(rule.soft for rule in against):
+        return None
     clauses = _clauses(masked, rules)
-    kept = _kept(clauses, rules)
+    kept, dropped = _kept(clauses, rules)
+    if not kept and not all(rule.soft for rule in dropped if not rule.kinds):
+        return None
+    marked = () if against else _marked(masked, whole, clauses, kept, rules)
+    signs = {f"against it {rule.name}" for rule in (*against, *(() if marked else dropped))}
+    for statement in marked[:1]:
+        signs |= {f"marked {statement.kind}", f"marked {statement.kind} by {statement.rule.name}"}
+    if not marked:
+        signs.add("unmarked, doubted" if against or not kept else "unmarked")
+    taken = kept or clauses
+    return Look(
+        marked,
+        taken[0].start if taken else 0,
+        taken[-1].end if taken else len(masked),
+        tuple(sorted(signs)),
+        frozenset.intersection(*(clause.barred for clause in taken)) if taken else frozenset(),
+        tuple(taken),
+        bool(against) or not kept,
+    )
+
+
+def _marked(masked: str, whole: str, clauses: list[Clause], kept: list[Clause], rules: Rules) -> tuple[Statement, ...]:
+    """What the markers find."""
+    words, called = rules.called(whole)
     if len(clauses) > 1 and len(kept) == len(clauses):
         for span in rules.spanning:
             if span.name in called and span.fits(whole, words):
@@ -62,7 +177,17 @@ def judge(masked: str, rules: Rules) -> tuple[Statement, ...]:
     return _joined(kept, found, masked)
 
 
-def _without_leads(text: str, rules: Rules) -> str:
+def is_process(masked: str, rules: Rules) -> bool:
+    """Whether rules say that a sentence states nothing: not that no rule found a statement in it."""
+    whole = ground(masked, rules).rstrip(_STOPS)
+    words, called = rules.called(whole)
+    if any(rule.name in called and rule.fits(whole, words) for rule in rules.on_sentences):
+        return True
+    return not any(clause.body for clause in _kept(_clauses(masked, rules), rules)[0])
+
+
+def ground(text: str, rules: Rules) -> str:
+    """A text without the words at its beginning that say nothing."""
     start = 0
     for _ in range(4):
         match = rules.lead.match(text, start)
@@ -85,22 +210,24 @@ def _clauses(text: str, rules: Rules) -> list[Clause]:
 
 
 def _clause(text: str, start: int, end: int, strong: bool, rules: Rules) -> Clause:
-    return Clause(start, end, _without_leads(text[start:end].strip(), rules).rstrip(_STOPS), strong)
+    return Clause(start, end, ground(text[start:end].strip(), rules).rstrip(_STOPS), strong)
 
 
-def _kept(clauses: list[Clause], rules: Rules) -> list[Clause]:
-    """The clauses that are not process, up to where a condition or an example begins."""
+def _kept(clauses: list[Clause], rules: Rules) -> tuple[list[Clause], list[Rule]]:
+    """The clauses that are not process, up to where a condition or an example begins; and the rules that say so."""
     kept: list[Clause] = []
+    dropped: list[Rule] = []
     for clause in clauses:
         words, called = rules.called(clause.body)
         fitting = [r for r in rules.on_clauses if r.name in called and r.fits(clause.body, words)]
+        dropped += fitting
         if any(rule.scope == "rest" for rule in fitting):
             break
         if not fitting:
             kept.append(clause)
         elif all(rule.kinds for rule in fitting):
             kept.append(replace(clause, barred=frozenset().union(*(rule.kinds for rule in fitting))))
-    return kept
+    return kept, dropped
 
 
 def _best(body: str, rules: Rules, barred: frozenset[str]) -> Rule | None:

@@ -31,6 +31,8 @@ class Place:
     by: str = ""
     """Actor, where known."""
     at: str = ""
+    typed: bool = False
+    """Whether it stands in a message that a person typed, as far as that shows."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,16 @@ class Find:
     paths: tuple[str, ...] = ()
     priority: Priority = 2
     place: Place = field(default_factory=Place)
+    model: str = ""
+    """The model that found it; empty: a rule did."""
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """A sentence that the rules leave open: no statement found, and not known to be process."""
+
+    text: str
+    place: Place
 
 
 @dataclass(frozen=True)

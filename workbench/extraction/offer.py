@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from workbench.domain.alike import alike
 from workbench.domain.fact import same_value
 from workbench.domain.record import Json
 from workbench.extraction.model import Find
-from workbench.extraction.reading import read
+from workbench.extraction.reading import Reading, read
 from workbench.extraction.rules import rules_of
 
 AT_ONCE = 3
@@ -81,6 +82,16 @@ def _is_bare(find: Find) -> bool:
     return _length(find.text) < least and not _NAMES_SOMETHING.search(find.text)
 
 
+def room_for(*, waiting: int, shown_today: int) -> int:
+    """How many more finds may be put before a person now.
+
+    Args:
+        waiting: How many still wait for an answer.
+        shown_today: How many were put before her today.
+    """
+    return max(0, min(AT_ONCE - waiting, A_DAY - shown_today))
+
+
 def choose(
     candidates: Iterable[tuple[Find, bool]],
     *,
@@ -96,12 +107,12 @@ def choose(
         shown_today: How many were put before her today.
         waiting: How many of them still wait for an answer.
     """
-    room = min(AT_ONCE - waiting, A_DAY - shown_today)
+    room = room_for(waiting=waiting, shown_today=shown_today)
     if room <= 0:
         return ()
     chosen: list[Find] = []
     fitting = [find for find, own in candidates if worth_asking(find, own_words=own)]
-    for find in sorted(fitting, key=_pressing):
+    for find in sorted(fitting, key=pressing):
         if was_refused(find, refused) or any(said_again(find.text, other.text) for other in chosen):
             continue
         chosen.append(find)
@@ -110,13 +121,13 @@ def choose(
     return tuple(chosen)
 
 
-def _pressing(find: Find) -> tuple[int, int]:
-    """Constraints, then changes of mind, then what blocks, then the rest."""
+def pressing(find: Find) -> int:
+    """How soon a find wants a person, the lowest first: constraints, changes of mind, what blocks, then the rest."""
     if find.constraint:
-        return (0, 0)
+        return 1
     if find.old is not None:
-        return (1, 0)
-    return (2 if find.kind == "open" and find.priority == 1 else 3, find.priority)
+        return 2
+    return 3 if find.kind == "open" and find.priority == 1 else 3 + find.priority
 
 
 def was_refused(find: Find, refused: Iterable[Refusal]) -> bool:
@@ -124,8 +135,14 @@ def was_refused(find: Find, refused: Iterable[Refusal]) -> bool:
     return any(_again(find, refusal) for refusal in refused)
 
 
+@lru_cache(maxsize=4096)
+def _read(text: str, constraint: bool) -> Reading:
+    """What a refused statement said: asked again for every find."""
+    return read(text, rules_of(text), constraint=constraint)
+
+
 def _again(find: Find, refusal: Refusal) -> bool:
-    reading = read(refusal.text, rules_of(refusal.text), constraint=find.constraint)
+    reading = _read(refusal.text, find.constraint)
     key, value = (refusal.key, refusal.value) if refusal.key else (reading.key, reading.value)
     if find.key is not None and find.key == key:
         return same_value(find.value, value)

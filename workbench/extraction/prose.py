@@ -28,6 +28,16 @@ _DATA_LINE = re.compile(
     | \[\d\d/\d\d/\d\d
     | \[?(?:ERROR|WARN(?:ING)?|INFO|DEBUG|TRACE|FATAL|CRITICAL|NOTICE)\]?[\s:]\s*[\w\[]
     | (?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL)\b
+    | (?:error|warning|fatal|panic|npm\sERR!|fail|FAIL|错误|报错|异常|警告)(?:\[\w+\])?\s?[:：!]
+    | \w{3}\s+\d{1,2}\s\d\d:\d\d:\d\d\s\S+\s       # syslog
+    | \d{4}-\d\d-\d\d\s+(?:ERROR|WARN|INFO|DEBUG)\b | (?:\w+=\S+\s+)+\w+=["“]
+    | npm\s(?:ERR|WARN|notice) | <\d+> | [IWEF]\d{4}\s\d\d:\d\d | \d{4}/\d\d/\d\d\s\d\d:\d\d | [\w.-]+\s+\|\s
+    | (?:remote|fatal|git|pytest|cargo|make|docker|kubectl|stderr|stdout):\s | 【(?:错误|警告|报错|日志)】
+    | --\s\S | (?:\"{3}|'{3}) | \s{4,}(?:\#|//)\s?\S
+    | (?://|/\*|\*/|<!--)\s?\S | \#\s?[a-z]\w*(?:\s*=|\()       # comments
+    | (?:raise|throw|assert|echo|printf?|puts|logger?|log|console|expect|return|yield|await|const|let|var|val)\b[\ .(]
+      .*["'“‘].*["'”’]
+    | [\w.]+\(["'“].*["'”]\)?.*\)?;?\s*$
     | (?:\$|%|❯|>>>|PS\s?[A-Z]:\\\S*>)\s+\S             # commands
     | at\s+\S+\s*\(?\S+:\d+                             # stacks
     | File\s+"[^"]+",\s+line\s+\d+
@@ -35,7 +45,7 @@ _DATA_LINE = re.compile(
     | (?:On\sbranch|Your\sbranch\sis|nothing\sto\scommit|no\schanges\sadded|Untracked\sfiles|\(use\s"git)
     | (?:new\sfile\smode|deleted\sfile\smode|Changes\s(?:not\sstaged|to\sbe)|modified:|deleted:|renamed:)
     | (?:diff\s--git|@@\s|index\s[0-9a-f]{7}|---\s[ab]/|\+\+\+\s[ab]/)
-    | [+](?!\d).* | [+-](?![\s\d-])\S.*[;{(=]
+    | [+](?!\s?\d).* | [+-](?![\s\d-])\S.*[;{(=]
     | \|.*\|\s*$ | [├└│┌┐┘─═║╔]                         # tables
     | </?[a-zA-Z][\w-]*(?:\s[^>]*)?>                    # markup of harnesses
     | (?:import|from|const|let|var|func|def|class|return|public|private|package|export|if|for|while)\b.*(?:[;{(=]|:\s*$)
@@ -52,6 +62,7 @@ _INLINE_CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _QUOTED = re.compile(
     r"“([^”\n]*)”|「([^」\n]*)」|『([^』\n]*)』|(?<![\w\"])\"([^\"\n]+)\"(?!\w)|(?<!\w)‘([^’\n]{12,})’"
 )
+_HAN = re.compile(f"[{HAN}]")
 _LABELS = re.compile(r"[\w -]{2,24}[:：=]\s")
 _COMMENT_PLACE = re.compile(r"([\w./-]+\.[A-Za-z]{1,5}):(\d+)|([\w./-]*\w\.[A-Za-z]{1,5})\b")
 
@@ -140,14 +151,14 @@ def masked(text: str) -> str:
 
 def _mask_code(match: re.Match[str]) -> str:
     body = match[2]
-    if " " in body.strip() or len(body) > 60 or not re.search(r"\w", body):
+    if " " in body.strip() or len(body) > 60 or not re.search(r"\w", body) or len(_HAN.findall(body)) > 3:
         return match[1] + CODE * len(body) + match[1]
     return match[0]
 
 
 def _mask_quote(match: re.Match[str]) -> str:
     body = next(group for group in match.groups() if group is not None)
-    names = len(re.findall(f"[{HAN}]", body)) <= 4 and len(body.split()) <= 2 and not re.search(r"[。！？!?]", body)
+    names = len(_HAN.findall(body)) <= 4 and len(body.split()) <= 2 and not re.search(r"[。！？!?]", body)
     if names:
         return match[0]
     return match[0][0] + QUOTE * (len(match[0]) - 2) + match[0][-1]

@@ -90,7 +90,7 @@ def _reading(groups: dict[str, str | None], rules: Rules) -> Reading | None:
             value, of = f"{versioned[1]} {value}", of_old
     elif isinstance(value, int) and isinstance(old, str) and of_old and (versioned := _VERSIONED.match(old)):
         value, of = f"{versioned[1]} {value}", of_old
-    named = groups.get("key")
+    named = groups.get("key") or groups.get("listens") or groups.get("called")
     if named is not None:
         key = _key(named, rules)
         if key is None and of is None:
@@ -102,6 +102,10 @@ def _reading(groups: dict[str, str | None], rules: Rules) -> Reading | None:
             key = of
         elif key and groups.get("place"):
             key = f"{key}.location"
+        elif key and groups.get("listens"):
+            key = f"{key}.port"
+        elif key and groups.get("called"):
+            key = f"{key}_name"
         return Reading(key, value, old)
     key = of or of_old
     return Reading(key, value, old) if key else None
@@ -119,6 +123,8 @@ def _value(said: str, rules: Rules) -> tuple[Json, str | None]:
         return known.spelling[lowered], known.keys[lowered]
     if lowered in rules.values:
         value = rules.values[lowered]
+        if value.isdecimal():
+            return int(value), None
         return {"true": True, "false": False}.get(value, value), known.keys.get(value)
     if count := _COUNT.match(text):
         return int(count[1]), None
@@ -133,6 +139,8 @@ def _value(said: str, rules: Rules) -> tuple[Json, str | None]:
 def _key(said: str, rules: Rules) -> str | None:
     """The canonical name of a thing: an alias of the language, else its own words joined."""
     text = rules.words["verb"].sub("", said.strip(_MARKS))
+    if "keytail" in rules.words:
+        text = rules.words["keytail"].sub("", text) or text
     if text.lower() in rules.names:
         return rules.names[text.lower()]
     for _ in range(3):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from workbench.errors import UsageError
 from workbench.extraction.model import KINDS, PRECEDENCE, Kind
@@ -16,6 +16,14 @@ from workbench.extraction.notation import HAN, Marker, compile_marker, grams, li
 from workbench.extraction.sentences import is_han
 
 Scope = Literal["sentence", "rest", "clause"]
+
+
+class Words(NamedTuple):
+    """The words of a text as markers need them."""
+
+    all: set[str]
+    anchors: tuple[str, ...]
+    """Those by which markers are found."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +45,12 @@ class Index:
                 always.append(marker)
         return cls({word: tuple(found) for word, found in words.items()}, tuple(always))
 
-    def search(self, text: str, words: set[str]) -> re.Match[str] | None:
-        """A match of any marker; ``words`` are the text's :func:`grams`."""
-        for word in words & self.by_word.keys():
-            for marker in self.by_word[word]:
-                if any(words.isdisjoint(needed) for needed in marker.needs):
+    def search(self, text: str, words: Words) -> re.Match[str] | None:
+        """A match of any marker in a text that has these words."""
+        missing = words.all.isdisjoint
+        for word in words.anchors:
+            for marker in self.by_word.get(word, ()):
+                if any(map(missing, marker.needs)):
                     continue
                 if found := marker.pattern.search(text):
                     return found
@@ -65,8 +74,15 @@ class Rule:
     """Process of these kinds only; empty: of all."""
     constraint: bool = False
     sure: bool = False
+    soft: bool = False
+    """Process unless what the clause is made of speaks clearly for a statement."""
 
-    def fits(self, text: str, words: set[str]) -> bool:
+    @property
+    def final(self) -> bool:
+        """Whether what it finds stands, whatever else the clause is made of."""
+        return (self.constraint and self.sure) or self.name == "workspace"
+
+    def fits(self, text: str, words: Words) -> bool:
         """Whether the rule holds for a text."""
         return self.markers.search(text, words) is not None and self.unless.search(text, words) is None
 
@@ -101,6 +117,13 @@ class Rules:
         return tuple(sorted(clause, key=lambda rule: (not rule.sure, PRECEDENCE.index(rule.kind or "open"))))
 
     @cached_property
+    def set_thing(self) -> re.Pattern[str]:
+        """A known name with its value after it, and no more."""
+        names = _choice([re.escape(name) for name in self.names])
+        link = "(?:是|为|：|:|=)" if self.language == "zh" else r"(?::|=|(?:is|are)\b)"
+        return re.compile(rf"(?:the |our |all )?{names}\s*{link}\s*\S.{{0,30}}$", re.IGNORECASE)
+
+    @cached_property
     def spanning(self) -> tuple[Rule, ...]:
         """Statement rules that look at a whole sentence."""
         return tuple(rule for rule in self.statements if rule.scope == "sentence")
@@ -115,11 +138,22 @@ class Rules:
         """Process rules that look at a clause."""
         return tuple(rule for rule in self.process if rule.scope != "sentence")
 
-    def called(self, text: str) -> tuple[set[str], frozenset[str]]:
+    def called(self, text: str) -> tuple[Words, frozenset[str]]:
         """The words of a text as markers need them, and the names of the rules that may fit it."""
-        words = grams(text, self.language)
-        by_word = self.by_word
-        return words, by_word[""].union(*(by_word[word] for word in words & by_word.keys()))
+        return self._calling(text)
+
+    @cached_property
+    def _calling(self) -> Callable[[str], tuple[Words, frozenset[str]]]:
+        """The same clause is asked about several times in a row."""
+
+        @lru_cache(maxsize=16)
+        def called(text: str) -> tuple[Words, frozenset[str]]:
+            words = grams(text, self.language)
+            by_word = self.by_word
+            anchors = tuple(words & by_word.keys())
+            return Words(words, anchors), by_word[""].union(*(by_word[word] for word in anchors))
+
+        return called
 
     def with_markers(self, added: Mapping[str, Sequence[str]]) -> Rules:
         """These rules with a workspace's own phrases, taken literally but for ``…``.
@@ -201,6 +235,7 @@ def rules_for(language: str) -> Rules:
             kinds=frozenset(row.get("kinds", ())),
             constraint=row.get("constraint", False),
             sure=row.get("sure", False),
+            soft=row.get("soft", False),
         )
 
     process, statements = tuple(map(rule, data["process"])), tuple(map(rule, data["statement"]))
@@ -214,7 +249,7 @@ def rules_for(language: str) -> Rules:
         reason=_words(data["reasons"], language),
         backward=re.compile(_choice(data["backward"]) + ("" if language == "zh" else r"\b"), re.IGNORECASE),
         sections={word: kind for kind, words in data["sections"].items() for word in words},
-        readings=tuple(re.compile(text, re.IGNORECASE) for text in data["reading"]["patterns"]),
+        readings=tuple(_reading(text, data["names"]) for text in data["reading"]["patterns"]),
         forbidding=re.compile(data["reading"]["forbidding"], re.IGNORECASE),
         names={word.lower(): key for key, words in data["names"].items() for word in (key.replace("_", " "), *words)},
         values={word.lower(): value for value, words in data["values"].items() for word in words},
@@ -238,7 +273,15 @@ def _by_word(rules: Iterable[Rule]) -> dict[str, frozenset[str]]:
             found[""].add(rule.name)
         for word in rule.markers.by_word:
             found.setdefault(word, set()).add(rule.name)
+        for word in rule.unless.by_word:
+            found.setdefault(word, set())  # calls for nothing, but anchors what lifts a rule
     return {word: frozenset(names) for word, names in found.items()}
+
+
+def _reading(text: str, names: Mapping[str, Sequence[str]]) -> re.Pattern[str]:
+    """A pattern by which key and value are read off; ``{name}`` in it is any known name of a thing."""
+    known = [re.escape(word) for key, words in names.items() for word in (key.replace("_", " "), *words)]
+    return re.compile(text.replace("{name}", _choice(known)), re.IGNORECASE)
 
 
 def _choice(words: Sequence[str]) -> str:
@@ -252,7 +295,7 @@ def _words(words: Sequence[str], language: str) -> re.Pattern[str]:
 def _lead(words: Sequence[str], soft: Sequence[str], language: str) -> re.Pattern[str]:
     """Words that are taken off; most only where a comma or the like follows."""
     if language == "zh":
-        return re.compile(rf"{_choice(words)}[，,、！!。…]+\s*|{_choice(soft)}(?=[^，,])", re.IGNORECASE)
+        return re.compile(rf"{_choice(words)}[，,、！!。…：:]+\s*|{_choice(soft)}(?=[^，,])", re.IGNORECASE)
     return re.compile(rf"{_choice([*words, *soft])}\s*[,.!:…-][,.!:…\s-]*|{_choice(soft)}\s+", re.IGNORECASE)
 
 
