@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
+
+from workbench.domain.times import instant
 
 SourceType = Literal[
     "guideline",
@@ -34,8 +37,11 @@ Tier = Literal["required", "high", "optional", "forbidden"]
 TIER_ORDER: dict[str, int] = {"required": 0, "high": 1, "optional": 2, "forbidden": 3}
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+Place = tuple[int, str]
+"""Identifies a candidate, and sorts it where nothing else decides: its source type's number and its id."""
+
+
+class Candidate(msgspec.Struct, frozen=True, gc=False):
     """One thing that might go into a package."""
 
     source_type: SourceType
@@ -53,8 +59,13 @@ class Candidate:
     observed_at: str = ""
     refs: tuple[str, ...] = ()
     """Names under which a fact may cite it as its source."""
+    place: Place = (0, "")
+    """Derived, as is the next: both are asked for many times in a compile."""
+    moment: float = 0.0
+    """``observed_at`` in seconds; 0 where there is no date."""
 
-    @property
-    def place(self) -> tuple[int, str]:
-        """Where it stands among all candidates when nothing else decides."""
-        return TYPE_ORDER[self.source_type], self.source_id
+    def __post_init__(self) -> None:
+        """Work out what is derived."""
+        msgspec.structs.force_setattr(self, "place", (TYPE_ORDER[self.source_type], self.source_id))
+        if self.observed_at:
+            msgspec.structs.force_setattr(self, "moment", instant(self.observed_at).timestamp())

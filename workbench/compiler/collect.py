@@ -76,10 +76,15 @@ def collect(material: Material, request: Request) -> list[Candidate]:
     return [known[place] for place in sorted(known)]
 
 
-def names(candidate: Candidate, chosen: frozenset[str]) -> bool:
-    """Whether a pin or toggle in ``chosen`` means this candidate: by its id, or a message's own id."""
-    return candidate.source_id in chosen or candidate.source_id.rpartition("#")[2] in chosen
+def names_of(candidate: Candidate) -> tuple[str, str]:
+    """What a pin or toggle may call it: its id, or a message's own id."""
+    return candidate.source_id, candidate.source_id.rpartition("#")[2]
+
+
+def names(candidate: Candidate, chosen: frozenset[str]) -> frozenset[str]:
+    """The pins or toggles in ``chosen`` that mean this candidate."""
+    return chosen.intersection(names_of(candidate))
 
 
 def _pinned(candidate: Candidate, request: Request) -> bool:
-    return bool(request.pins) and names(candidate, request.pins)
+    return bool(request.pins) and bool(names(candidate, request.pins))

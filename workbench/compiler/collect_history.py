@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from workbench.compiler.candidates import Candidate, SourceType
 from workbench.compiler.material import HistoryItem, Material
@@ -16,10 +17,11 @@ from workbench.text import one_line
 RECENT_TURNS = 12
 """Turns whose messages are candidates at all."""
 _BOOKKEEPING = frozenset({"meta", "mode_change", "notice", "attachment", "unknown"})
+_SPOKEN = frozenset({"message", "compaction"})
+"""Kinds that may be candidates whatever their age; most of a long history is of others."""
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(msgspec.Struct, frozen=True, gc=False):
     """A message with its place among all messages, and whether it is of the newest turns."""
 
     item: HistoryItem
@@ -45,40 +47,76 @@ def newest_turns(request: Request) -> int:
     return 3 if window is not None and window <= 8000 else 4
 
 
-def in_order(history: Iterable[HistoryItem]) -> list[tuple[int, HistoryItem]]:
-    """Messages in the order of their sessions and files, each with its turn counted over all sessions."""
-    sessions: dict[str, list[HistoryItem]] = {}
+class _Session:
+    """The messages of one session, with what a walk over them finds out at once: there may be very many."""
+
+    def __init__(self) -> None:
+        self.items: list[HistoryItem] = []
+        self.last_turn = 0
+        self.compacted_at = -1
+        """Number of the last compaction."""
+        self._in_order = True
+
+    def take(self, item: HistoryItem) -> None:
+        """Add a message."""
+        message = item.message
+        if self.items and message.seq <= self.items[-1].message.seq:
+            self._in_order = False
+        if message.turn > self.last_turn:
+            self.last_turn = message.turn
+        if message.kind == "compaction" and message.seq > self.compacted_at:
+            self.compacted_at = message.seq
+        self.items.append(item)
+
+    def put_in_order(self) -> None:
+        """As they stand in the file."""
+        if not self._in_order:
+            self.items.sort(key=lambda i: (i.message.seq, i.message.id))
+
+    @property
+    def started(self) -> str | None:
+        """The first moment that it names."""
+        return next((item.message.at for item in self.items if item.message.at), None)
+
+
+def _in_order(history: Iterable[HistoryItem]) -> list[_Session]:
+    """Sessions, the older first."""
+    sessions: dict[str, _Session] = {}
     for item in history:
-        sessions.setdefault(item.message.session, []).append(item)
-    for items in sessions.values():
-        items.sort(key=lambda i: (i.message.seq, i.message.id))
-    started = {name: next((i.message.at for i in items if i.message.at), "") for name, items in sessions.items()}
-    ordered: list[tuple[int, HistoryItem]] = []
-    before = 0
-    for name in sorted(sessions, key=lambda n: (instant(started[n]), n)):
-        items = sessions[name]
-        ordered.extend((before + item.message.turn, item) for item in items)
-        before = max(turn for turn, _ in ordered[-len(items) :])
-    return ordered
+        name = item.message.session
+        session = sessions.get(name)
+        if session is None:
+            session = sessions[name] = _Session()
+        session.take(item)
+    for session in sessions.values():
+        session.put_in_order()
+    return [sessions[name] for name in sorted(sessions, key=lambda n: (instant(sessions[n].started), n))]
 
 
 def collect_history(material: Material, request: Request) -> Iterator[Candidate]:
     """What the sessions offer: see :mod:`workbench.compiler.collect` for what they do not."""
-    ordered = in_order(material.history)
-    last_turn = max((turn for turn, _ in ordered), default=0)
-    fresh = last_turn - newest_turns(request)
-    compacted = _last_compaction(ordered)
-    retrieved = frozenset(material.retrieved)
+    sessions = _in_order(material.history)
+    last_turn = sum(session.last_turn for session in sessions)
+    oldest, fresh = last_turn - RECENT_TURNS, last_turn - newest_turns(request)
+    retrieved, pins = frozenset(material.retrieved), request.pins
     trims: dict[str, tuple[Trim, list[HistoryItem]]] = {}
-    for place, (turn, item) in enumerate(ordered):
-        message, fate = item.message, item.fate
-        if fate.disposition == "summarised" and fate.trim is not None:
-            trims.setdefault(fate.trim.id, (fate.trim, []))[1].append(item)
-        compacted_at = compacted.get(message.session, -1)
-        if _wanted(item, turn > last_turn - RECENT_TURNS, compacted_at, request.pins):
-            yield _message(material, item, place, fresh=turn > fresh or last_turn == 0)
-        elif message.ref in retrieved and agents_words(message) and not _abandoned(message, compacted_at):
-            yield _message(material, item, place, fresh=False, kind="retrieved_history")
+    place, before = -1, 0
+    for session in sessions:
+        compacted_at = session.compacted_at
+        for item in session.items:
+            place += 1
+            message, fate = item.message, item.fate
+            recent = before + message.turn > oldest
+            if fate.disposition == "summarised" and fate.trim is not None:
+                trims.setdefault(fate.trim.id, (fate.trim, []))[1].append(item)
+            if not recent and message.kind not in _SPOKEN and not (fate.pinned or fate.memory == "guideline" or pins):
+                continue
+            if _wanted(item, recent, compacted_at, pins):
+                new = before + message.turn > fresh or last_turn == 0
+                yield _message(material, item, place, fresh=new)
+            elif message.ref in retrieved and agents_words(message) and not _abandoned(message, compacted_at):
+                yield _message(material, item, place, fresh=False, kind="retrieved_history")
+        before += session.last_turn
     for trim, items in trims.values():
         if trim.text:
             yield Candidate(
@@ -90,14 +128,6 @@ def collect_history(material: Material, request: Request) -> Iterator[Candidate]
                 observed_at=max((i.message.at or "" for i in items), key=instant),
                 refs=tuple(i.message.ref for i in items),
             )
-
-
-def _last_compaction(ordered: list[tuple[int, HistoryItem]]) -> dict[str, int]:
-    last: dict[str, int] = {}
-    for _, item in ordered:
-        if item.message.kind == "compaction":
-            last[item.message.session] = item.message.seq
-    return last
 
 
 def _wanted(item: HistoryItem, recent: bool, compacted_at: int, pins: frozenset[str]) -> bool:
@@ -125,18 +155,18 @@ def _message(
     material: Material, item: HistoryItem, place: int, *, fresh: bool, kind: SourceType = "recent_message"
 ) -> Candidate:
     message = item.message
-    body = material.mask(item.body)
+    body, ref = material.mask(item.body), message.ref
     if item.fate.memory == "guideline":
         kind = "guideline"
     elif message.kind == "compaction":
         kind = "summary"
     return Candidate(
         kind,
-        message.ref,
+        ref,
         one_line(body, 80) or message.kind,
         body,
         Placed(item, place, fresh),
         paths=message.call.paths if message.call else (),
         observed_at=message.at or "",
-        refs=(message.ref,),
+        refs=(ref,),
     )

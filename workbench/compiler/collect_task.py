@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+import msgspec
 
 from workbench.compiler.candidates import Candidate
 from workbench.compiler.material import Material
@@ -216,7 +218,7 @@ def _input_candidate(found: Input, producer: str | None) -> Candidate:
 
 def _renamed(candidate: Candidate, key: str) -> Candidate:
     """The same artifact asked for under a second key: a row of its own."""
-    return replace(candidate, source_id=f"{candidate.source_id}:{key}")
+    return msgspec.structs.replace(candidate, source_id=f"{candidate.source_id}:{key}")
 
 
 def collect_worktree(material: Material) -> Iterator[Candidate]:

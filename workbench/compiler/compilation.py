@@ -5,29 +5,30 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import msgspec
 
 from workbench.compiler import refusal
-from workbench.compiler.candidates import Candidate, Tier
+from workbench.compiler.candidates import Place, Tier
 from workbench.compiler.classify import Classifier
-from workbench.compiler.collect import collect, names
+from workbench.compiler.collect import collect, names, names_of
 from workbench.compiler.collect_task import direct_dependencies
 from workbench.compiler.envelope import (
     Blocked,
     Compiled,
-    Line,
     RequiredItem,
+    Row,
     budget_json,
     items_by_section,
-    snapshot_by_lines,
+    snapshot_by_rows,
 )
 from workbench.compiler.frame import SNAPSHOT_TOKENS, Frame
 from workbench.compiler.layout import Form, Piece
 from workbench.compiler.manifest import Manifest
 from workbench.compiler.material import Material
-from workbench.compiler.pack import Item, Packer, Packing, Place, Ranking, TokenCache, replaces
+from workbench.compiler.pack import Item, Packer, Packing, Ranking, TokenCache, replaces
 from workbench.compiler.qualify import Judged, Qualifier
 from workbench.compiler.rank import NOTHING, SCORE_FLOOR, Ranker, Score
 from workbench.compiler.render_markdown import render
@@ -109,7 +110,7 @@ class Compilation:
 
     def _item(self, judged: Judged, tier: Tier, score: Score, forms: tuple[Form, ...]) -> Item:
         slots = {} if judged.candidate.source_type == "state" else self._slots
-        tokens = tuple(sum(self._count(piece, slots) for piece in form.pieces) for form in forms)
+        tokens = tuple([sum([self._count(piece, slots) for piece in form.pieces]) for form in forms])
         return Item(judged, tier, score, forms, tokens)
 
     def _count(self, piece: Piece, slots: Mapping[str, int]) -> int:
@@ -132,6 +133,20 @@ class Compilation:
         room = budget_of(self.request, self.request.budget if budget is None else budget)
         choice = _Choice(self, pinned, left_out)
         return self._outcome(self._packer(choice), choice, room)
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[Place]]:
+        """Places of all candidates by what a pin or toggle may call them."""
+        found: dict[str, list[Place]] = {}
+        for place, judged in self._judged.items():
+            name, short = names_of(judged.candidate)
+            found.setdefault(name, []).append(place)
+            if short != name:
+                found.setdefault(short, []).append(place)
+        return found
+
+    def _meant(self, chosen: Iterable[str]) -> set[Place]:
+        return {place for name in chosen for place in self._by_name.get(name, ())}
 
     def _packer(self, choice: _Choice) -> Packer:
         """The last one where only the budget changed: its order of items does not depend on that."""
@@ -170,31 +185,31 @@ class Compilation:
         return render(pieces, self._frame, choice.fence, snapshot, packer.possible, long=packing.long)
 
     def _compiled(self, packer: Packer, packing: Packing, choice: _Choice, room: Budget) -> Compiled:
-        ranked = self._manifest.ranked([*packer.required, *packer.order], packing, self._tokens)
+        ranked = self._manifest.ranked(packer.units, packing, self._tokens)
         refused = self._manifest.refused(
             choice.refused, lambda place: choice.judged[place].candidate, lambda p: self._scores.get(p, NOTHING)
         )
-        lines = [line for _, line in ranked] + refused
+        rows = (*(row for _, row in ranked), *refused)
         head = self._head(ranked, packing, choice, room)
-        snapshot = snapshot_by_lines(head, lines)
+        snapshot = snapshot_by_rows(head, rows)
         return Compiled(
             snapshot=snapshot,
             identity=self._frame.identity,
             tokens=self._exact(self._prompt(packer, packing, choice, "")),
             tokenizer=self.cache.counter.name,
             budget=head["budget"],
-            manifest=tuple(line.row for line in lines),
+            manifest=rows,
             absent_sessions=tuple(head["absent_sessions"]),
             prompt=self._prompt(packer, packing, choice, snapshot),
             head=head,
             not_found=choice.not_found,
         )
 
-    def _head(self, ranked: list[tuple[Item, Line]], packing: Packing, choice: _Choice, room: Budget) -> dict[str, Any]:
+    def _head(self, ranked: list[tuple[Item, Row]], packing: Packing, choice: _Choice, room: Budget) -> dict[str, Any]:
         carried = [
-            (line.row, [(p.section, p.text) for p in item.forms[packing.chosen[item.place]].pieces])
-            for item, line in ranked
-            if line.row.included
+            (row, [(p.section, p.text) for p in item.forms[packing.chosen[item.place]].pieces])
+            for item, row in ranked
+            if row.included
         ]
         return {
             "identity": msgspec.to_builtins(self._frame.identity),
@@ -246,23 +261,21 @@ class _Choice:
         if pins or without:
             self.items, self.refused, self.judged = dict(base._items), dict(base._refused), dict(base._judged)
             extra = self._fetch(pins)
-            for judged in list(self.judged.values()):
-                candidate = judged.candidate
-                if names(candidate, pins):
-                    found |= _meant(candidate, pins)
-                    self._pin(judged, known=candidate.place not in extra)
-                if names(candidate, without):
-                    found |= _meant(candidate, without)
+            for place in sorted({*base._meant(pins | without), *extra}):
+                judged = self.judged[place]
+                found |= names(judged.candidate, pins | without)
+                if names(judged.candidate, pins):
+                    self._pin(judged, known=place not in extra)
             self._toggle(without, pins)
         self.not_found = tuple(sorted((pins | without) - found))
 
     def _fetch(self, pins: frozenset[str]) -> frozenset[Place]:
         """Pinned candidates that the strategy does not collect by itself."""
         base = self._base
-        known = {name for judged in self.judged.values() for name in _meant(judged.candidate, pins)}
-        if not pins - known:
+        unknown = frozenset(name for name in pins if name not in base._by_name)
+        if not unknown:
             return frozenset()
-        asked = replace(base.request, pins=pins - known)
+        asked = replace(base.request, pins=unknown)
         extra = [c for c in collect(base.material, asked) if c.place not in self.judged and names(c, asked.pins)]
         for candidate in extra:
             self.judged[candidate.place] = base._qualifier.one(candidate)
@@ -288,19 +301,13 @@ class _Choice:
             self.items[place] = item
 
     def _toggle(self, without: frozenset[str], pins: frozenset[str]) -> None:
-        units = {
-            item.judged.unit
-            for item in self.items.values()
-            if item.tier != "required" and names(item.judged.candidate, without - pins)
-        }
-        for place, item in list(self.items.items()):
-            if item.judged.unit in units and item.tier != "required":
+        meant = [self.items[place] for place in self._base._meant(without - pins) if place in self.items]
+        units = {item.judged.unit for item in meant if item.tier != "required"}
+        together = {place for unit in units for place in self._base._ranking.together(unit)}
+        for place in together & self.items.keys():
+            if self.items[place].tier != "required":
                 self._put(place, None)
                 self.refused[place] = refusal.TOGGLED_OFF
-
-
-def _meant(candidate: Candidate, chosen: frozenset[str]) -> set[str]:
-    return {candidate.source_id, candidate.source_id.rpartition("#")[2]} & chosen
 
 
 def _fence_of(bodies: Iterable[str], more: Iterable[str] = ()) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,12 +14,22 @@ from workbench.compiler import refusal
 from workbench.compiler.request import Budget
 from workbench.domain.package import Identity
 
-_RENDERED = ("tokens", "wanted")
-"""Figures of a row that are counted, not decided: no part of the content address."""
+
+class Decided(msgspec.Struct, frozen=True, gc=False):
+    """What the content address covers of a row: all but the figures, which are counted, not decided."""
+
+    form: str | None
+    id: str
+    included: bool
+    parts: Mapping[str, int]
+    reason: str | None
+    score: int
+    source_type: str
+    tier: str
+    title: str
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(msgspec.Struct, frozen=True, gc=False):
     """What became of one candidate, and why."""
 
     id: str
@@ -38,20 +48,22 @@ class Row:
 
     def as_json(self) -> dict[str, Any]:
         """A row of the ``manifest``."""
-        return {name: getattr(self, name) for name in _ROW} | {"parts": dict(self.parts)}
+        return msgspec.structs.asdict(self) | {"parts": dict(self.parts)}
 
-
-_ROW = tuple(Row.__dataclass_fields__)
-
-
-class Line:
-    """A row with its share of the content address, so that packing again encodes only what changed."""
-
-    __slots__ = ("raw", "row")
-
-    def __init__(self, row: Row) -> None:
-        self.row = row
-        self.raw = msgspec.Raw(_canonical(_without_figures(row.as_json())))
+    @property
+    def decided(self) -> Decided:
+        """Its share of the content address."""
+        return Decided(
+            self.form,
+            self.id,
+            self.included,
+            self.parts,
+            self.reason,
+            self.score,
+            self.source_type,
+            self.tier,
+            self.title,
+        )
 
 
 @dataclass(frozen=True)
@@ -135,24 +147,19 @@ def identity_json(identity: Identity) -> dict[str, Any]:
 
 def snapshot_of(content: Mapping[str, Any]) -> str:
     """16 hex digits over the canonical content (:attr:`Compiled.envelope`), rendered token counts left out."""
-    return _address({**content, "manifest": [_without_figures(row) for row in content["manifest"]]})
+    return _address({**content, "manifest": [{name: row[name] for name in _DECIDED} for row in content["manifest"]]})
 
 
-def snapshot_by_lines(head: Mapping[str, Any], lines: Sequence[Line]) -> str:
-    """The same as :func:`snapshot_of`, from rows that are encoded already."""
-    return _address({**head, "manifest": [line.raw for line in lines]})
-
-
-def _without_figures(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name not in _RENDERED}
-
-
-def _canonical(value: object) -> bytes:
-    return msgspec.json.encode(value, order="sorted")
+def snapshot_by_rows(head: Mapping[str, Any], rows: Iterable[Row]) -> str:
+    """The same as :func:`snapshot_of`, from the rows themselves."""
+    return _address({**head, "manifest": [row.decided for row in rows]})
 
 
 def _address(content: Mapping[str, Any]) -> str:
-    return hashlib.sha256(_canonical(content)).hexdigest()[:16]
+    return hashlib.sha256(msgspec.json.encode(content, order="sorted")).hexdigest()[:16]
+
+
+_DECIDED = Decided.__struct_fields__
 
 
 def budget_json(budget: Budget, tokenizer: str) -> dict[str, Any]:

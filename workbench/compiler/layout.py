@@ -7,7 +7,8 @@ that the tokens of pieces add up to the tokens of the prompt (the encodings cut 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from workbench.compiler.staleness import StaleValue
 from workbench.compiler.words import Words
@@ -48,8 +49,7 @@ UNSAID = frozenset({"background", "history"})
 """Sections whose absence says nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(msgspec.Struct, frozen=True, gc=False):
     """A line that stands once above all pieces that share it, or a fence around them."""
 
     key: str
@@ -65,8 +65,7 @@ class Group:
         return f"</data-{fence}>\n" if self.fenced else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(msgspec.Struct, frozen=True, gc=False):
     """Whole lines for one section."""
 
     section: str
@@ -80,8 +79,7 @@ class Piece:
     """A later piece of the same slot takes the place of this one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(msgspec.Struct, frozen=True, gc=False):
     """One way to carry an item."""
 
     name: str
@@ -94,7 +92,8 @@ def when(text: str | None, words: Words) -> str:
     moment = instant(text)
     if moment == EPOCH:
         return words["undated"]
-    return moment.strftime("%Y-%m-%d" if moment.time().isoformat() == "00:00:00" else "%Y-%m-%d %H:%M")
+    said = str(moment)
+    return said[:10] if said[11:19] == "00:00:00" and not moment.microsecond else said[:16]
 
 
 def clean(text: str) -> str:
@@ -104,9 +103,9 @@ def clean(text: str) -> str:
 
 def entry(text: str, stale: Sequence[StaleValue] = (), words: Words | None = None) -> str:
     """A list entry of one or more lines; what it states of old values is said in front."""
-    lines = clean(text).strip("\n").split("\n")
+    lines = clean(text).strip("\n").replace("\n", "\n  ")
     mark = f"({stale_mark(stale, words)}) " if stale and words is not None else ""
-    return f"- {mark}" + "\n  ".join(lines) + "\n"
+    return f"- {mark}{lines}\n"
 
 
 def flat(text: str, limit: int) -> str:

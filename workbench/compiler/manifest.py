@@ -5,61 +5,59 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from workbench.compiler import refusal
-from workbench.compiler.candidates import Candidate
-from workbench.compiler.envelope import Line, Row
+from workbench.compiler.candidates import Candidate, Place
+from workbench.compiler.envelope import Row
 from workbench.compiler.layout import Piece
-from workbench.compiler.pack import Item, Packing, Place, Unit
+from workbench.compiler.pack import Item, Packing, Unit
 from workbench.compiler.rank import Score
-
-_RANKED = ("required", "high", "optional")
 
 
 class Manifest:
     """Makes rows, and keeps those that do not depend on the packing."""
 
     def __init__(self) -> None:
-        self._omitted: dict[Place, tuple[Item, Line]] = {}
-        self._refusals: dict[tuple[Place, str], Line] = {}
+        self._omitted: dict[Place, tuple[Item, Row]] = {}
+        self._refusals: dict[tuple[Place, str], Row] = {}
 
     def ranked(
         self, units: Iterable[Unit], packing: Packing, tokens: Callable[[Item, Iterable[Piece]], int]
-    ) -> list[tuple[Item, Line]]:
+    ) -> list[tuple[Item, Row]]:
         """Rows of everything that qualified.
 
         Args:
-            units: High and optional ones in the order of each tier.
+            units: In rank order.
             packing: What is carried in which form.
             tokens: Counts the lines of an item.
         """
-        lines: list[tuple[Item, Line]] = []
-        for unit in sorted(units, key=lambda u: _RANKED.index(u.tier)):
+        rows: list[tuple[Item, Row]] = []
+        for unit in units:
             for item in unit.items:
                 number = packing.chosen.get(item.place)
                 if number is None:
-                    lines.append((item, self._left_out(item)))
+                    rows.append(self._left_out(item))
                     continue
                 form = item.forms[number]
                 carried = [piece for piece in form.pieces if packing.long or not piece.long_only]
-                lines.append((item, Line(_row(item, form.name, tokens(item, carried)))))
-        return lines
+                rows.append((item, _row(item, form.name, tokens(item, carried))))
+        return rows
 
-    def _left_out(self, item: Item) -> Line:
+    def _left_out(self, item: Item) -> tuple[Item, Row]:
         known = self._omitted.get(item.place)
         if known is None or known[0] is not item:
-            known = self._omitted[item.place] = item, Line(_row(item, None, 0))
-        return known[1]
+            known = self._omitted[item.place] = item, _row(item, None, 0)
+        return known
 
     def refused(
         self, codes: Mapping[Place, str], candidate: Callable[[Place], Candidate], score: Callable[[Place], Score]
-    ) -> list[Line]:
+    ) -> list[Row]:
         """Rows of everything that was refused, by source type and id."""
         return [self._refusal(place, candidate(place), score(place), codes[place]) for place in sorted(codes)]
 
-    def _refusal(self, place: Place, candidate: Candidate, score: Score, code: str) -> Line:
+    def _refusal(self, place: Place, candidate: Candidate, score: Score, code: str) -> Row:
         key = place, code
         known = self._refusals.get(key)
         if known is None:
-            known = self._refusals[key] = Line(_refused_row(candidate, score, code))
+            known = self._refusals[key] = _refused_row(candidate, score, code)
         return known
 
 

@@ -26,7 +26,7 @@ class Target:
     """Whether its real tokens can only be estimated with ``tokenizer``."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class HistoryItem:
     """A message of an attached session with its fate."""
 

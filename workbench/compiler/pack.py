@@ -12,20 +12,18 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
-from workbench.compiler.candidates import TIER_ORDER, Tier
+import msgspec
+
+from workbench.compiler.candidates import TIER_ORDER, Place, Tier
 from workbench.compiler.frame import SHORT_BELOW, SNAPSHOT_TOKENS, Filled, Frame
 from workbench.compiler.layout import SECTIONS, Form, Group
 from workbench.compiler.qualify import Judged
 from workbench.compiler.rank import Score
-from workbench.domain.times import instant
 from workbench.tokens import Counter as TokenCounter
-
-Place = tuple[int, str]
-"""Identifies a candidate: its source type's number and its id."""
 
 
 class TokenCache:
@@ -48,8 +46,7 @@ class TokenCache:
         return known
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(msgspec.Struct, frozen=True, gc=False):
     """A qualified candidate, ready to be packed."""
 
     judged: Judged
@@ -66,8 +63,7 @@ class Item:
         return self.judged.candidate.place
 
 
-@dataclass(frozen=True)
-class Unit:
+class Unit(msgspec.Struct, frozen=True, gc=False):
     """Items that are taken together or not at all."""
 
     items: tuple[Item, ...]
@@ -120,10 +116,15 @@ class Ranking:
                 del other._groups[name], other._keyed[name]
         return other
 
+    def together(self, unit: str) -> Sequence[Place]:
+        """The members of a unit."""
+        return self._groups.get(unit, ())
+
     def _unit(self, places: Sequence[Place]) -> tuple[tuple[object, ...], Unit]:
         members = [self._items[place] for place in places]
-        if len(members) > 1:
-            members.sort(key=lambda i: (i.judged.touches is not None, i.place))
+        if len(members) == 1:
+            return _rank_key(members, members[0].tier, members[0].tokens[0]), _alone(members[0])
+        members.sort(key=lambda i: (i.judged.touches is not None, i.place))
         tier = min((i.tier for i in members), key=TIER_ORDER.__getitem__)
         cost = sum(i.tokens[0] for i in members)
         return _rank_key(members, tier, cost), Unit(tuple(members), tier, cost)
@@ -133,29 +134,34 @@ class Ranking:
         return [unit for _, unit in sorted(self._keyed.values(), key=itemgetter(0))]
 
 
+def _alone(item: Item) -> Unit:
+    return Unit((item,), item.tier, item.tokens[0])
+
+
 def _rank_key(members: Sequence[Item], tier: Tier, cost: int) -> tuple[object, ...]:
-    best = max(item.score.total for item in members)
-    newest = max(instant(item.judged.candidate.observed_at).timestamp() for item in members)
+    first = members[0]
+    best, newest = first.score.total, first.judged.candidate.moment
     # What touches a fact has that fact's score and comes right after it.
-    follows = all(item.judged.touches is not None for item in members)
+    follows = first.judged.touches is not None
+    for item in members[1:]:
+        best, newest = max(best, item.score.total), max(newest, item.judged.candidate.moment)
+        follows = follows and item.judged.touches is not None
     return TIER_ORDER[tier], -best, follows, -newest, cost, members[0].place
 
 
-def merged(high: Sequence[Unit], optional: Sequence[Unit]) -> list[Unit]:
+def merged(high: Sequence[Unit], optional: Sequence[Unit]) -> Iterator[Unit]:
     """One order of both: from high while its running total is at most 60% of the total, else from optional."""
-    order: list[Unit] = []
     of_high = of_optional = at_high = at_optional = 0
     while at_high < len(high) or at_optional < len(optional):
         wants_high = 5 * of_high <= 3 * (of_high + of_optional)
         if at_optional >= len(optional) or (wants_high and at_high < len(high)):
-            order.append(high[at_high])
+            yield high[at_high]
             of_high += high[at_high].cost
             at_high += 1
         else:
-            order.append(optional[at_optional])
+            yield optional[at_optional]
             of_optional += optional[at_optional].cost
             at_optional += 1
-    return order
 
 
 @dataclass(frozen=True)
@@ -235,12 +241,19 @@ class Packer:
     def __init__(
         self, units: Sequence[Unit], frame: Frame, cache: TokenCache, fence: str, slots: Mapping[str, int]
     ) -> None:
-        forms = (form for unit in units for item in unit.items for form in item.forms)
-        self.possible = frozenset(piece.section for form in forms for piece in form.pieces)
+        forms = [form for unit in units for item in unit.items for form in item.forms]
+        self.possible = frozenset({piece.section for form in forms for piece in form.pieces})
         self._setting = Setting(frame, cache, fence, slots, self.possible)
+        self.units = units
+        """In rank order, and so by tier."""
         self.required = [unit for unit in units if unit.tier == "required"]
-        high = [unit for unit in units if unit.tier == "high"]
-        self.order = merged(high, [unit for unit in units if unit.tier == "optional"])
+        self._high = [unit for unit in units if unit.tier == "high"]
+        self._optional = [unit for unit in units if unit.tier == "optional"]
+
+    @property
+    def order(self) -> Iterator[Unit]:
+        """What is taken after the required ones, in this order; a budget reaches only the first of very many."""
+        return merged(self._high, self._optional)
 
     def _ledger(self, units: Iterable[Unit], *, long: bool) -> Ledger:
         ledger = Ledger(self._setting, long=long)

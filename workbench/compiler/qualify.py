@@ -7,12 +7,14 @@ is neither refused nor plain is handled in a marked way.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from workbench.compiler import refusal
 from workbench.compiler.acceptance import command_line, passed
-from workbench.compiler.candidates import Candidate
+from workbench.compiler.candidates import Candidate, SourceType
 from workbench.compiler.collect_history import Placed
 from workbench.compiler.collect_records import FailedAttempt
 from workbench.compiler.collect_task import Input, direct_dependencies
@@ -27,8 +29,7 @@ from workbench.domain.times import instant
 Handling = Literal["plain", "settle", "history", "stale", "missing", "past_review"]
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(msgspec.Struct, frozen=True, gc=False):
     """A candidate with the judgement over it."""
 
     candidate: Candidate
@@ -56,6 +57,8 @@ class Qualifier:
         self.request = request
         self.staleness = staleness
         self.dependencies = direct_dependencies(material)
+        registry = material.registry
+        self._own_keys = {registry.canonical(f.key) for f in registry.facts.values() if f.scope == material.task.id}
         self._newest_notes = _newest_notes(material, frozenset(self.dependencies))
         self._newest_runs = _newest_runs(material)
         self._rules: dict[str, Callable[[Candidate], Judged]] = {
@@ -106,29 +109,33 @@ class Qualifier:
         shadow = self._shadow(fact)
         if shadow is not None:
             return Judged(candidate, refusal.shadowed_by(shadow))
-        key = f"{registry.canonical(fact.key)}@{fact.scope}"
         if standing.lifecycle in ("challenged", "contested"):
-            return Judged(candidate, None, "settle", together=f"settle:{key}")
+            return Judged(candidate, None, "settle", together=self._settling(fact))
         if standing.lifecycle == "proposed":
-            return self._proposal(candidate, fact, key)
+            return self._proposal(candidate, fact)
         due = fact.review_after
         if due and fact.kind != "constraint" and due[:10] <= self.request.date:
             return Judged(candidate, None, "past_review")
         return Judged(candidate)
 
-    def _proposal(self, candidate: Candidate, fact: Fact, key: str) -> Judged:
+    def _settling(self, fact: Fact) -> str:
+        """The name that all facts to settle of one key and scope share."""
+        return f"settle:{self.material.registry.canonical(fact.key)}@{fact.scope}"
+
+    def _proposal(self, candidate: Candidate, fact: Fact) -> Judged:
         registry = self.material.registry
         heads = registry.heads(fact.key, fact.scope)
         for head in heads:
             if fact.id in registry.standing(head.id).by:
-                return Judged(candidate, None, "settle", together=f"settle:{key}", touches=head.id)
+                return Judged(candidate, None, "settle", together=self._settling(fact), touches=head.id)
         if not heads and fact.scope == self.material.task.id:
             heads = registry.heads(fact.key, WORKSPACE)
         return Judged(candidate, None, "settle", touches=heads[0].id if heads else None)
 
     def _shadow(self, fact: Fact) -> str | None:
         registry, task = self.material.registry, self.material.task
-        found = registry.shadowed_by(fact, task.id)
+        shared = bool(self._own_keys) and registry.canonical(fact.key) in self._own_keys
+        found = registry.shadowed_by(fact, task.id) if shared else None
         if found is None and fact.scope in self.dependencies:
             heads = registry.heads(fact.key, task.id) or registry.heads(fact.key, WORKSPACE)
             found = heads[0].id if heads else None
@@ -260,28 +267,30 @@ _TOLD = frozenset({"recent_message", "retrieved_history", "summary", "note", "st
 
 def _without_duplicates(judged: list[Judged], material: Material) -> list[Judged]:
     """Texts that say the same as a newer one, or as the objective, are refused."""
-    kept: dict[tuple[str, str], Judged] = {}
-    for one in judged:
+    kept: dict[tuple[SourceType, str], Judged] = {}
+    compared: dict[int, tuple[SourceType, str]] = {}
+    for number, one in enumerate(judged):
         if one.refusal is None and one.candidate.source_type in _COMPARED:
-            place = (one.candidate.source_type, _plain(one.candidate.body))
-            kept[place] = max(kept.get(place, one), one, key=_keeps)
+            said = compared[number] = one.candidate.source_type, _plain(one.candidate.body)
+            first = kept.setdefault(said, one)
+            if first is not one:
+                kept[said] = max(first, one, key=_keeps)
     objective = _plain(material.task.contract.objective)
-    result = []
-    for one in judged:
-        candidate = one.candidate
-        if one.refusal is None and candidate.source_type in _COMPARED and not one.pinned:
-            first = kept[candidate.source_type, _plain(candidate.body)]
-            if first.candidate.source_id != candidate.source_id:
-                one = replace(one, refusal=refusal.duplicate_of(first.candidate.source_id))
-            elif candidate.source_type == "recent_message" and objective and _plain(candidate.body) == objective:
-                one = replace(one, refusal=refusal.duplicate_of(material.task.id))
-        result.append(one)
+    result = list(judged)
+    for number, said in compared.items():
+        one, first = judged[number], kept[said]
+        if one.pinned:
+            continue
+        if first.candidate.source_id != one.candidate.source_id:
+            result[number] = replace(one, refusal=refusal.duplicate_of(first.candidate.source_id))
+        elif objective and said == ("recent_message", objective):
+            result[number] = replace(one, refusal=refusal.duplicate_of(material.task.id))
     return result
 
 
 def _keeps(judged: Judged) -> tuple[bool, float, str]:
     candidate = judged.candidate
-    return judged.pinned, instant(candidate.observed_at).timestamp(), candidate.source_id
+    return judged.pinned, candidate.moment, candidate.source_id
 
 
 def _plain(text: str) -> str:

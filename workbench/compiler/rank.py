@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+
+import msgspec
 
 from workbench.compiler import bm25
 from workbench.compiler.acceptance import contract_command, open_failures
@@ -14,7 +15,6 @@ from workbench.compiler.collect_task import Input, Variable, direct_dependencies
 from workbench.compiler.material import EvidenceItem, Material
 from workbench.compiler.qualify import Judged
 from workbench.domain.fact import WORKSPACE
-from workbench.domain.times import instant
 
 SCORE_FLOOR = 5
 """Optional items that score less match nothing and are among the oldest of their kind: left out whatever the room."""
@@ -24,8 +24,7 @@ TRUST_POINTS = {"authoritative": 60, "verified": 30, "reported": 0}
 RECENCY = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(msgspec.Struct, frozen=True, gc=False):
     """A score and what it is made of."""
 
     total: int
@@ -65,19 +64,19 @@ class Ranker:
         """The score of every qualified candidate, by its place; those that touch a fact take that fact's."""
         qualified = [j for j in judged if j.refusal is None]
         matches = bm25.scores(self._query, [j.candidate.body for j in qualified])
-        recency = _recency(j.candidate for j in qualified)
+        recency = _recency([j.candidate for j in qualified])
         found: dict[tuple[int, str], Score] = {}
         facts: dict[str, Score] = {}
-        for one, match in zip(qualified, matches, strict=True):
+        for one, match, new in zip(qualified, matches, recency, strict=True):
             candidate = one.candidate
-            parts = self._parts(one) | {
-                "match": match,
-                "trust": TRUST_POINTS[candidate.trust],
-                "recency": recency[candidate.place],
-            }
-            parts = {name: points for name, points in parts.items() if points}
-            found[candidate.place] = Score(sum(parts.values()), parts)
-            facts[candidate.source_id] = found[candidate.place]
+            parts = self._parts(one)
+            if match:
+                parts["match"] = match
+            if TRUST_POINTS[candidate.trust]:
+                parts["trust"] = TRUST_POINTS[candidate.trust]
+            if new:
+                parts["recency"] = new
+            found[candidate.place] = facts[candidate.source_id] = Score(sum(parts.values()), parts)
         for one in qualified:
             if one.touches is not None and one.touches in facts:
                 found[one.candidate.place] = facts[one.touches]
@@ -85,14 +84,20 @@ class Ranker:
 
     def _parts(self, judged: Judged) -> dict[str, int]:
         candidate = judged.candidate
-        return {
-            "named": NAMED if self._named(judged) else 0,
-            "of_the_task": OF_THE_TASK if candidate.task_id == self.material.task.id else 0,
-            "upstream": UPSTREAM if self._upstream(candidate) else 0,
-            "failure": FAILURE if self._of_failure(candidate) else 0,
-            "target_path": TARGET_PATH if self._touches_target(candidate) else 0,
-            "kept": KEPT if _kept(candidate) else 0,
-        }
+        parts: dict[str, int] = {}
+        if self._named(judged):
+            parts["named"] = NAMED
+        if candidate.task_id == self.material.task.id:
+            parts["of_the_task"] = OF_THE_TASK
+        if self._upstream(candidate):
+            parts["upstream"] = UPSTREAM
+        if self._of_failure(candidate):
+            parts["failure"] = FAILURE
+        if self._touches_target(candidate):
+            parts["target_path"] = TARGET_PATH
+        if _kept(candidate):
+            parts["kept"] = KEPT
+        return parts
 
     def _named(self, judged: Judged) -> bool:
         candidate, record = judged.candidate, judged.candidate.record
@@ -121,9 +126,13 @@ class Ranker:
     def _touches_target(self, candidate: Candidate) -> bool:
         if not self._targets:
             return False
-        if any(_beneath(path, target) for path in candidate.paths for target in self._targets):
+        if candidate.paths and any(_beneath(path, target) for path in candidate.paths for target in self._targets):
             return True
-        return candidate.source_type != "contract" and any(target in candidate.body for target in self._targets)
+        body = candidate.body if candidate.source_type != "contract" else ""
+        for target in self._targets:  # noqa: SIM110 - a generator for each of very many bodies costs more than the search
+            if target in body:
+                return True
+        return False
 
 
 def _beneath(path: str, target: str) -> bool:
@@ -141,21 +150,18 @@ def _kept(candidate: Candidate) -> bool:
     return fate.pinned or restored
 
 
-def _recency(candidates: Iterable[Candidate]) -> dict[tuple[int, str], int]:
+def _recency(candidates: Sequence[Candidate]) -> list[int]:
     """Points by age within each kind: the newest 40, the oldest 0, what has no date 0."""
-    kinds: dict[str, list[tuple[float, tuple[int, str]]]] = {}
-    points: dict[tuple[int, str], int] = {}
-    for candidate in candidates:
-        moment = instant(candidate.observed_at).timestamp()
-        points[candidate.place] = 0
+    kinds: dict[str, dict[float, int]] = {}
+    keyed = [(_kind(candidate), candidate.moment) for candidate in candidates]
+    for kind, moment in keyed:
         if moment:
-            kinds.setdefault(_kind(candidate), []).append((moment, candidate.place))
-    for members in kinds.values():
-        moments = sorted({moment for moment, _ in members})
-        step = {moment: place for place, moment in enumerate(moments)}
-        for moment, place in members:
-            points[place] = RECENCY if len(moments) == 1 else round(RECENCY * step[moment] / (len(moments) - 1))
-    return points
+            kinds.setdefault(kind, {})[moment] = RECENCY
+    for points in kinds.values():
+        last = len(points) - 1
+        if last:
+            points.update({moment: round(RECENCY * step / last) for step, moment in enumerate(sorted(points))})
+    return [kinds[kind][moment] if moment else 0 for kind, moment in keyed]
 
 
 def _kind(candidate: Candidate) -> str:

@@ -18,7 +18,7 @@ from workbench.compiler.shape_task import TaskShaper
 from workbench.compiler.staleness import Staleness
 from workbench.compiler.words import Words
 
-FORM_NAMES = ("reference", "excerpt", "body")
+_LARGER = {"reference": 0, "excerpt": 1, "body": 2}
 
 
 class Shaper:
@@ -59,8 +59,11 @@ class Shaper:
     def forms(self, judged: Judged) -> tuple[Form, ...]:
         """Its forms, smallest first; one alone where it is carried literally or not at all."""
         made = self._makers[judged.candidate.source_type](judged)
+        if len(made) == 1:
+            return tuple(made)
+        made.sort(key=lambda form: _LARGER[form.name])
         distinct: list[Form] = []
-        for form in sorted(made, key=lambda f: FORM_NAMES.index(f.name)):
+        for form in made:
             if not distinct or _size(form) > _size(distinct[-1]):
                 distinct.append(form)
             else:
@@ -70,4 +73,4 @@ class Shaper:
 
 
 def _size(form: Form) -> int:
-    return sum(len(piece.text) for piece in form.pieces)
+    return sum([len(piece.text) for piece in form.pieces])

@@ -27,6 +27,7 @@ class FactShaper:
         self.staleness = staleness
         plain = (j.candidate for j in judged if isinstance(j.candidate.record, Fact) and j.handling == "plain")
         self._keys: dict[str, str] = {}
+        self._headings: dict[tuple[str, str, str], tuple[Group, ...]] = {}
         self._members = Counter((_bucket(c.trust), c.source_type, self._space(c.record)) for c in plain)
 
     def _space(self, fact: object) -> str:
@@ -71,11 +72,14 @@ class FactShaper:
         """Statement and reason, unless they state a value that no longer holds."""
         said = []
         statement = fact.statement.strip()
-        if statement and not self.staleness.stated(f"{fact.key}: {statement}"):
+        if statement and not self._stale(fact, statement):
             said.append(statement)
-        if fact.reason and not self.staleness.stated(f"{fact.key}: {fact.reason}"):
+        if fact.reason and not self._stale(fact, fact.reason):
             said.append(self.words["because"].format(text=fact.reason))
         return [flat(text, 600) for text in said]
+
+    def _stale(self, fact: Fact, text: str) -> bool:
+        return bool(self.staleness.of_fact and self.staleness.stated(f"{fact.key}: {text}"))
 
     def _of(self, fact: Fact) -> str:
         if fact.scope in (WORKSPACE, self.material.task.id):
@@ -84,29 +88,37 @@ class FactShaper:
         return f" ({self.words['of_task'].format(task=task.slug if task else fact.scope)})"
 
     def _holding(self, judged: Judged, fact: Fact) -> list[Form]:
-        bucket, space = _bucket(judged.candidate.trust), self._space(fact)
+        bucket, key = _bucket(judged.candidate.trust), self._key(fact)
+        space, _, name = key.rpartition(".")
         kind = "0" if fact.kind == "decision" else "1"
-        key = self._key(fact)
-        groups = [Group(f"trust:{bucket}", self.words["confirmed" if bucket == "0" else "reported"])]
-        name = key
         together = bool(space) and self._members[bucket, fact.kind, space] > 1
-        if together:
-            groups.append(Group(f"trust:{bucket}:{kind}:{space}", f"{flat(space, 200)}:"))
-            name = key.rpartition(".")[2]
-        order = ("1", bucket, kind, space if together else key, key, fact.id)
+        if not together:
+            space, name = "", key
+        name = name or key
+        order = ("1", bucket, kind, space or key, key, fact.id)
+        groups = self._headings_of(bucket, kind, space)
 
         def form(which: str, text: str) -> Form:
-            return Form(which, (Piece("holds", order, _fact_line(text), tuple(groups)),))
+            return Form(which, (Piece("holds", order, _fact_line(text), groups),))
 
-        short = self._pair(fact, _EXCERPT, name) + self._of(fact)
-        forms = [form("excerpt", short)]
+        value, of = value_line(fact.value), self._of(fact)
+        short = whole = f"{name} = {value}{of}"
+        if len(value) > _EXCERPT:
+            short, whole = (self._pair(fact, limit, name) + of for limit in (_EXCERPT, _BODY))
         said = self._said(fact)
-        whole = self._pair(fact, _BODY, name) + self._of(fact)
-        if said or whole != short:
-            forms.append(form("body", self.words["join"].join([whole, *said])))
-        else:
-            forms[0] = Form("body", forms[0].pieces)
-        return forms
+        if not said and whole == short:
+            return [form("body", short)]
+        return [form("excerpt", short), form("body", self.words["join"].join([whole, *said]))]
+
+    def _headings_of(self, bucket: str, kind: str, space: str) -> tuple[Group, ...]:
+        """The lines above a fact that holds: how sure it is, and the namespace where it shares one."""
+        known = self._headings.get((bucket, kind, space))
+        if known is None:
+            known = (Group(f"trust:{bucket}", self.words["confirmed" if bucket == "0" else "reported"]),)
+            if space:
+                known += (Group(f"trust:{bucket}:{kind}:{space}", f"{flat(space, 200)}:"),)
+            self._headings[bucket, kind, space] = known
+        return known
 
     def _constraint(self, fact: Fact) -> Iterable[Piece]:
         literal = self._literal(fact)

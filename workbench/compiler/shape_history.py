@@ -18,6 +18,7 @@ class HistoryShaper:
 
     def __init__(self, words: Words) -> None:
         self.words = words
+        self._sessions: dict[str, tuple[Group, ...]] = {}
 
     def message(self, judged: Judged) -> list[Form]:
         """Whole, cut, or by reference; old values go to the history block."""
@@ -48,8 +49,14 @@ class HistoryShaper:
         if candidate.source_type == "summary":
             group = Group("summary", words["summary"], fenced=True)
             return Form(name, (Piece("background", ("2", *order), entry(text), (group,)),))
-        group = Group(f"messages:{session}", flat(words["messages"].format(session=session), 120), fenced=True)
-        return Form(name, (Piece("background", ("3", *order), entry(text), (group,)),))
+        return Form(name, (Piece("background", ("3", *order), entry(text), self._of_session(session)),))
+
+    def _of_session(self, session: str) -> tuple[Group, ...]:
+        known = self._sessions.get(session)
+        if known is None:
+            label = flat(self.words["messages"].format(session=session), 120)
+            known = self._sessions[session] = (Group(f"messages:{session}", label, fenced=True),)
+        return known
 
     def _old(self, judged: Judged, text: str) -> Piece:
         """In a fence of its own, marked *was X, now Y since T*."""

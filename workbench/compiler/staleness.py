@@ -106,6 +106,8 @@ class Staleness:
 
     def behind(self, refs: Iterable[str], text: str) -> tuple[StaleValue, ...]:
         """Like :meth:`stated`, for a text that facts may also cite by one of ``refs``."""
+        if not self.of_fact:
+            return ()
         found = {(v.key, v.needle): v for v in self.stated(text)}
         for ref in refs:
             if ref in self.cited:
