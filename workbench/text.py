@@ -27,25 +27,35 @@ def _name(match: re.Match[str]) -> str:
     return "\ufffd" if 0xD800 <= code <= 0xDFFF else f"<U+{code:04X}>"
 
 
+def _few_marks(match: re.Match[str]) -> str:
+    return match.group()[:MARKS_IN_A_ROW] + "\u2026"
+
+
 def safe(text: str, *, tab: str = "    ") -> str:
     """``text`` with every control, bidi and invisible character made visible; newlines stay.
 
     CRLF becomes LF; a lone CR is shown, so that it cannot overwrite the line it stands in. NUL and
     ESC become their pictures. Ordinary text, emoji and CJK included, comes back unchanged.
     """
-    if text.isascii() and text.isprintable():
-        return text
+    if text.isprintable() or text.replace("\n", "").isprintable():
+        # Whatever is made visible below is not printable, but for marks.
+        return text if text.isascii() else _MARK_RUN.sub(_few_marks, text)
     text = text.replace("\r\n", "\n").replace("\t", tab)
     text = _CONTROL.sub(lambda m: _PICTURES[ord(m.group())], text)
     if text.isascii():
         return text
     text = _HIDDEN.sub(_name, text)
-    return _MARK_RUN.sub(lambda m: m.group()[:MARKS_IN_A_ROW] + "\u2026", text)
+    return _MARK_RUN.sub(_few_marks, text)
 
 
 def one_line(text: str, limit: int = 200) -> str:
     """``text`` as a single safe line of at most ``limit`` characters; a cut ends in an ellipsis."""
-    flat = " ".join(safe(text[: limit * 4]).split())
+    if len(text) <= limit and text.isascii() and text.isprintable() and "  " not in text and text == text.strip():
+        return text  # most are that already
+    for reach in (limit * 2, limit * 4):
+        flat = " ".join(safe(text[:reach]).split())
+        if len(flat) > limit + MARKS_IN_A_ROW + 2:
+            break  # a run of marks or a line end that was cut in two lies behind what is kept
     return flat if len(flat) <= limit else flat[: max(0, limit - 1)] + "\u2026"
 
 

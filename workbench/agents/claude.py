@@ -26,6 +26,7 @@ class Claude(AgentProgram):
 CLAUDE = Claude(
     name="claude",
     title="Claude Code",
+    leave="/exit",
     executables=("claude",),
     window=200_000,
     marks=("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION"),

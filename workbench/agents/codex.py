@@ -20,6 +20,7 @@ class Codex(AgentProgram):
 CODEX = Codex(
     name="codex",
     title="Codex",
+    leave="/quit",
     executables=("codex",),
     window=272_000,
     estimated=False,

@@ -29,6 +29,7 @@ class Gemini(AgentProgram):
 GEMINI = Gemini(
     name="gemini",
     title="Gemini CLI",
+    leave="/quit",
     executables=("gemini",),
     window=1_048_576,
     marks=("GEMINI_CLI",),
@@ -38,6 +39,7 @@ GEMINI = Gemini(
 QWEN = Gemini(
     name="qwen",
     title="Qwen Code",
+    leave="/quit",
     executables=("qwen",),
     marks=("QWEN_CODE", "QWEN_CODE_SESSION_ID"),
     process_names=("qwen", "/@qwen-code/qwen-code/"),

@@ -20,6 +20,7 @@ class Kimi(AgentProgram):
 KIMI = Kimi(
     name="kimi",
     title="Kimi Code",
+    leave="/exit",
     executables=("kimi",),
     process_names=("kimi", "/@moonshot-ai/kimi-code/"),
 )

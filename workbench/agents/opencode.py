@@ -28,6 +28,7 @@ class OpenCode(AgentProgram):
 OPENCODE = OpenCode(
     name="opencode",
     title="OpenCode",
+    leave="/exit",
     executables=("opencode",),
     marks=("OPENCODE", "OPENCODE_PID"),
     process_names=("opencode", "/opencode-ai/"),

@@ -16,6 +16,7 @@ class Pi(AgentProgram):
 PI = Pi(
     name="pi",
     title="pi",
+    leave="/quit",
     executables=("pi",),
     marks=("PI_CODING_AGENT",),
     process_names=("pi", "/pi-coding-agent/"),

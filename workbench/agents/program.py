@@ -86,6 +86,8 @@ class AgentProgram:
     """Environment variables that it sets for the commands it runs."""
     process_names: tuple[str, ...] = ()
     """Names under which it runs; with a slash, a part of its script's path."""
+    leave: str = ""
+    """What ends it when it is typed at its prompt."""
     prefix: tuple[str, ...] = ()
     """Executable and leading options that the person configured in place of the plain executable."""
 

@@ -110,22 +110,46 @@ def key_parts(key: str) -> tuple[str, ...]:
 
 def alike_keys(key: str, others: Iterable[str], most: int = 3) -> tuple[str, ...]:
     """The keys among ``others`` that look like ``key``, the nearest first; an equal one is none of them."""
-    from rapidfuzz import fuzz
-
     mine = key_parts(key)
     found: list[tuple[float, str]] = []
-    for other in others:
-        if other == key:
-            continue
+    for other in _candidates(mine, [other for other in others if other != key]):
         theirs = key_parts(other)
         if sorted(mine) == sorted(theirs) or "".join(mine) == "".join(theirs):
             found.append((100.0, other))
         elif len(mine) == len(theirs) and not told_apart(" ".join(mine), " ".join(theirs)):
             pairs = [(a, b) for a, b in zip(mine, theirs, strict=True) if a != b]
-            likeness = min(fuzz.ratio(a, b) for a, b in pairs)
-            if len(pairs) == 1 and likeness >= LIKE_PART and min(len(pairs[0][0]), len(pairs[0][1])) > 3:
-                found.append((likeness, other))
+            if len(pairs) == 1 and min(map(len, pairs[0])) > 3:
+                from rapidfuzz import fuzz  # loaded only where texts are compared: start-up counts
+
+                likeness = fuzz.ratio(*pairs[0])
+                if likeness >= LIKE_PART:
+                    found.append((likeness, other))
     return tuple(other for _, other in sorted(found, key=lambda pair: (-pair[0], pair[1]))[:most])
+
+
+_SEPARATORS = {ord(c): None for c in "._-/:s"}
+"""What spellings of a key differ in, and the ending of a plural."""
+
+
+def _candidates(mine: tuple[str, ...], others: list[str]) -> list[str]:
+    """The keys that are worth taking apart: quick looks at all of them, which leave out none that is alike."""
+    lower = [other.lower() for other in others]
+    shared = [0] * len(others)
+    for part in mine if len(mine) > 1 else ():
+        for number, other in enumerate(lower):
+            if part in other:
+                shared[number] += 1
+    most = max(1, len(mine) - 1)
+    one = "".join(mine).translate(_SEPARATORS)
+    bare = "\n".join(lower).translate(_SEPARATORS).split("\n") if lower else []
+    return [
+        other
+        for other, parts, two in zip(others, shared, bare, strict=True)
+        if parts >= most
+        or one == two
+        or (len(mine) == 1 and 2 * abs(len(one) - len(two)) <= len(one) + 2)
+        or not other.isascii()
+    ]
 
 
 def same_words(keys: Iterable[str]) -> tuple[tuple[str, str], ...]:

@@ -44,6 +44,8 @@ class Change(Part, frozen=True, kw_only=True):
     appends: tuple[Append, ...] = ()
     undoes: str | None = None
     """The change that this one takes back."""
+    settled: str | msgspec.UnsetType | None = msgspec.UNSET
+    """The last change whose files were complete when this one was committed, where that is not ``after``."""
     folded: tuple[Change, ...] | msgspec.UnsetType = msgspec.UNSET
     """The changes of another copy that a merge took in: the record of what was done there, not done again here."""
 

@@ -20,13 +20,17 @@ DOES_NOT_SHOW: dict[str, str] = {
 """What each kind of evidence leaves open; printed beside it."""
 
 
+UNKNOWN = ""
+"""In the place of a hash: the file was another than it is now, and what it was is not known."""
+
+
 class FileHash(Part, frozen=True, kw_only=True):
     """A file that evidence depends on, as it was when the evidence was taken."""
 
     path: str
     """Relative to the worktree."""
     sha256: str | None
-    """None where the file did not exist."""
+    """None where the file did not exist; ``UNKNOWN`` where it had changed before anybody took the hash."""
 
 
 class Evidence(Part, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Literal
 
 import msgspec
@@ -24,7 +24,7 @@ WORKSPACE = "workspace"
 """The scope of a fact that holds for every task; else the scope is a task's id."""
 
 
-SourceType = Literal["person", "session", "command", "tool", "file", "import", "model"]
+SourceType = Literal["person", "session", "command", "tool", "file", "import"]
 
 
 class Source(Part, frozen=True, kw_only=True):
@@ -38,11 +38,17 @@ class Source(Part, frozen=True, kw_only=True):
     by: str = ""
     """Actor who said it."""
     at: str = ""
+    model: str | msgspec.UnsetType = msgspec.UNSET
+    """The model that read it off the quoted line; unset where a rule or somebody here did."""
+
+    pasted: bool | msgspec.UnsetType = msgspec.UNSET
+    """It stands in a message that the person sent and, as it reads, did not write."""
 
     @property
     def own_words(self) -> bool:
-        """Whether a person said this herself: typed here, or in a session."""
-        return self.by.startswith("human:") and self.type in ("person", "session", "import", "command")
+        """Whether a person said this herself: typed here, or in a session, read by no model."""
+        said = self.type in ("person", "session", "import", "command") and self.pasted is not True
+        return said and self.by.startswith("human:") and self.model is msgspec.UNSET
 
 
 class Act(Part, frozen=True, kw_only=True):
@@ -94,6 +100,7 @@ class Alias(Record, frozen=True, kw_only=True):
 _KEY = re.compile(r"[^\s./\x00-\x1f\x7f-\x9f]+(?:\.[^\s./\x00-\x1f\x7f-\x9f]+)*")
 
 
+@lru_cache(maxsize=1 << 14)
 def canonical_form(key: str) -> str:
     """A key in the form in which keys are compared: NFC, lower case, trimmed."""
     return unicodedata.normalize("NFC", key).strip().lower()
@@ -119,8 +126,7 @@ def same_value(one: Json, other: Json) -> bool:
     return canonical_value(one) == canonical_value(other)
 
 
-@dataclass(frozen=True)
-class Standing:
+class Standing(msgspec.Struct, frozen=True):
     """How a fact stands among the others of its key."""
 
     lifecycle: Lifecycle
@@ -149,10 +155,17 @@ class Registry:
         for group in self._groups.values():
             self._derive(group, successors)
 
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """Every canonical key that has a fact, in whatever scope."""
+        return frozenset(key for key, _scope in self._groups)
+
     def canonical(self, key: str) -> str:
         """The canonical key that ``key`` leads to through aliases; a loop of aliases ends where it began."""
-        seen: set[str] = set()
         key = canonical_form(key)
+        if key not in self._aliases:
+            return key
+        seen: set[str] = set()
         while key in self._aliases and key not in seen:
             seen.add(key)
             key = canonical_form(self._aliases[key])
@@ -264,8 +277,7 @@ def is_permission(key: str) -> bool:
     return _PERMISSION.search(canonical_form(key)) is not None
 
 
-@dataclass(frozen=True)
-class Arrival:
+class Arrival(msgspec.Struct, frozen=True):
     """What becomes of a new value (the table of ``domain.md``, applied once, on arrival)."""
 
     outcome: Literal["active", "proposed", "corroborated"]
@@ -325,7 +337,7 @@ def _waits(fact: Fact, voice: Voice) -> bool:
 def _accepted(fact: Fact, new: Fact, voice: Voice, now: str) -> Fact:
     rule = new.sources[0].by if voice == "entered" and new.sources else "first_value"
     act = Act(act="accepted", by=rule, at=now)
-    return fact.with_(acts=(*fact.acts, act), reviewed=voice != "extracted")
+    return fact.with_(acts=(*fact.acts, act))
 
 
 def _said_again(known: Fact, new: Fact, voice: Voice) -> Fact:
@@ -337,5 +349,5 @@ def _said_again(known: Fact, new: Fact, voice: Voice) -> Fact:
         sources=corroborated(known.sources, new.sources),
         trust=max(known.trust, new.trust, key=TRUST_ORDER.__getitem__),
         review_after=review,
-        reviewed=known.reviewed or voice == "entered",
+        reviewed=known.reviewed or new.reviewed,
     )

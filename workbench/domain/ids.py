@@ -15,13 +15,17 @@ _ID = re.compile(rf"[{ALPHABET}]{{{LENGTH}}}")
 
 def new_id() -> str:
     """A fresh id of ten characters (50 random bits)."""
-    return "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
+    return _spelled(secrets.randbits(5 * LENGTH))
 
 
 def id_from(*seed: str) -> str:
     """An id in the same form that is always the same for the same seed: for what is derived and stored nowhere."""
     number = int.from_bytes(hashlib.sha256("\0".join(seed).encode("utf-8", "replace")).digest()[:8], "big")
-    return "".join(ALPHABET[(number >> 5 * place) & 31] for place in range(LENGTH))
+    return _spelled(number)
+
+
+def _spelled(number: int) -> str:
+    return "".join([ALPHABET[(number >> 5 * place) & 31] for place in range(LENGTH)])
 
 
 def is_id(text: str) -> bool:

@@ -14,8 +14,9 @@ from typing import Any
 
 import msgspec
 
+from workbench.domain.contested import GONE, at, identity, same
 from workbench.domain.fact import TRUST_ORDER, canonical_value
-from workbench.domain.record import Claim, Json
+from workbench.domain.record import Claim
 from workbench.domain.times import instant
 
 _OWN = frozenset({"id", "schema", "version", "contested"})
@@ -24,13 +25,6 @@ _LATEST = frozenset({"updated_at", "observed_at"})
 _UNION = frozenset({"supersedes", "depends_on", "targets", "sources", "evidence", "bindings", "acts"})
 """Lists whose entries are told apart by all that they hold."""
 _STAMP = frozenset({"by", "at", "why"})
-
-
-class _Gone:
-    """The value of a field that is not there."""
-
-
-GONE = _Gone()
 
 
 @dataclass(frozen=True)
@@ -82,23 +76,6 @@ def _from_what_both_had(ours: Side, theirs: Side) -> tuple[Side, Side]:
     return ours, theirs
 
 
-def decided(before: Mapping[str, Any], document: dict[str, Any]) -> dict[str, Any]:
-    """A changed document without the contests that the change settled: whoever sets a contested field decides it."""
-    contested = document.get("contested")
-    if not contested or contested != before.get("contested"):
-        return document
-    left = {path: claims for path, claims in contested.items() if _same(_at(before, path), _at(document, path))}
-    rest = {name: value for name, value in document.items() if name != "contested"}
-    return rest | {"contested": left} if left else rest
-
-
-def settled(document: Mapping[str, Any], path: str, value: Json) -> dict[str, Any]:
-    """A document in which a contested field of the record itself is decided."""
-    contested = {name: claims for name, claims in document.get("contested", {}).items() if name != path}
-    result = {name: item for name, item in document.items() if name != "contested"} | {path: value}
-    return result | {"contested": contested} if contested else result
-
-
 def _content(document: Mapping[str, Any]) -> str:
     return canonical_value({name: value for name, value in document.items() if name != "version"})
 
@@ -121,11 +98,11 @@ class _Merge:
 
     def value(self, path: str, one: Any, one_base: Any, other: Any, other_base: Any) -> Any:
         """One field: what only one side changed is taken, else it goes deeper, else it is contested."""
-        if _same(one, other):
+        if same(one, other):
             return one
-        if _same(one, one_base):
+        if same(one, one_base):
             return other
-        if _same(other, other_base):
+        if same(other, other_base):
             return one
         name = path.rpartition(".")[2]
         if name in _LATEST and GONE not in (one, other):
@@ -210,10 +187,10 @@ class _Merge:
             return carried
         gone = value is GONE
         shown = None if gone else value
-        by, before = "", _at(side.base or {}, path)
+        by, before = "", at(side.base or {}, path)
         for change, image in side.images:
-            now = _at(image, path)
-            if _same(now, value) and not _same(before, now):
+            now = at(image, path)
+            if same(now, value) and not same(before, now):
                 by = change
             before = now
         # A value that no change tells of (an edit by hand) counts behind all that changes tell of.
@@ -248,18 +225,11 @@ def _folds(path: str, name: str, one: list[Any], other: list[Any]) -> bool:
         last = [rows[-1].get("act") for rows in (one, other) if rows]
         return len(set(last)) < 2
     rows = [*one, *other]
-    return name in _UNION or (bool(rows) and all(isinstance(row, dict) and _key(row) for row in rows))
+    return name in _UNION or (bool(rows) and all(isinstance(row, dict) and identity(row) for row in rows))
 
 
 def _identity(name: str, row: Any) -> str:
-    return canonical_value(row) if name in _UNION else _key(row)
-
-
-def _key(row: Mapping[str, Any]) -> str:
-    """What tells an entry from the others of its list; empty where nothing does."""
-    if "agent" in row and "id" in row:
-        return f"{row['agent']}:{row['id']}"
-    return str(next((row[name] for name in ("id", "number", "key") if name in row), ""))
+    return canonical_value(row) if name in _UNION else identity(row)
 
 
 def _moment(row: Any) -> str:
@@ -268,32 +238,6 @@ def _moment(row: Any) -> str:
         return ""
     stamp = next((row[name] for name in ("made", "joined", "bound") if isinstance(row.get(name), dict)), row)
     return instant(stamp.get("at") if isinstance(stamp.get("at"), str) else None).isoformat()
-
-
-def _same(one: Any, other: Any) -> bool:
-    if one is GONE or other is GONE:
-        return one is other
-    return canonical_value(one) == canonical_value(other)
-
-
-def _at(document: Any, path: str) -> Any:
-    """The value at a path of keys and identities; GONE where there is none."""
-    value = document
-    rest = path
-    while rest:
-        if isinstance(value, Mapping):
-            inside = dict(value)
-        elif isinstance(value, list):
-            inside = {_key(row): row for row in value if isinstance(row, Mapping)}
-        else:
-            return GONE
-        # A name may itself hold dots, so it is looked for and not cut off.
-        names = [name for name in inside if name and (rest == name or rest.startswith(f"{name}."))]
-        if not names:
-            return GONE
-        name = max(names, key=len)
-        rest, value = rest[len(name) + 1 :], inside[name]
-    return value
 
 
 def _dict(value: Any) -> Mapping[str, Any]:

@@ -63,7 +63,7 @@ class VariableEditor:
         except re.error as broken:
             raise UsageError(f"variable {name}: its declared pattern is none ({broken})") from None
         if wrong:
-            raise UsageError(f"variable {name} {wrong}", "see: workbench task show", name=name)
+            raise UsageError(f"variable {name} {wrong}", "see what is declared: workbench task show @", name=name)
         value = self._hand.keep_large(name, value)
         if name in self.values and same_value(self.values[name], value):
             self._out.said.append(f"{name} has this value already")

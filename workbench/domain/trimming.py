@@ -33,7 +33,7 @@ class Trim(Part, frozen=True, kw_only=True):
     memory: MemoryClass | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Fate:
     """What is decided about one message."""
 
@@ -52,7 +52,12 @@ DISPOSITIONS: dict[str, Disposition] = {
 }
 
 
-_KEPT: tuple[Disposition, Trim | None] = ("kept", None)
+_BY_CLASS: dict[MemoryClass, Fate] = {
+    "working": Fate(),
+    "project": Fate(memory="project"),
+    "guideline": Fate(memory="guideline"),
+}
+"""The fates of messages about which nothing was decided: a few for all of them."""
 
 
 def default_class(message: Message) -> MemoryClass:
@@ -64,26 +69,38 @@ def default_class(message: Message) -> MemoryClass:
     return "working"
 
 
+class Rulings:
+    """What was decided about the messages of a session, after all acts in causal order."""
+
+    def __init__(self, trims: Iterable[Trim]) -> None:
+        self._acts: dict[str, tuple[Disposition, Trim]] = {}
+        self._pinned: dict[str, bool] = {}
+        self._memory: dict[str, MemoryClass] = {}
+        self._ids: set[str] = set()
+        for trim in causal_order(trims):
+            self._ids.update(trim.messages)
+            for message_id in trim.messages:
+                if trim.act in DISPOSITIONS:
+                    self._acts[message_id] = (DISPOSITIONS[trim.act], trim)
+                elif trim.act in ("pin", "unpin"):
+                    self._pinned[message_id] = trim.act == "pin"
+                elif trim.memory is not None:
+                    self._memory[message_id] = trim.memory
+
+    def fate(self, message: Message) -> Fate:
+        """The fate of one message."""
+        plain = _BY_CLASS[default_class(message)]
+        if message.id not in self._ids:
+            return plain
+        memory, pinned = self._memory.get(message.id, plain.memory), self._pinned.get(message.id, False)
+        ruled = self._acts.get(message.id)
+        return Fate(memory=memory, pinned=pinned) if ruled is None else Fate(ruled[0], memory, pinned, ruled[1])
+
+
 def fates(messages: Iterable[Message], trims: Iterable[Trim]) -> dict[str, Fate]:
-    """The fate of every message id after all acts, in causal order."""
-    disposition: dict[str, tuple[Disposition, Trim]] = {}
-    pinned: dict[str, bool] = {}
-    memory: dict[str, MemoryClass] = {}
-    for trim in causal_order(trims):
-        for message_id in trim.messages:
-            if trim.act in DISPOSITIONS:
-                disposition[message_id] = (DISPOSITIONS[trim.act], trim)
-            elif trim.act in ("pin", "unpin"):
-                pinned[message_id] = trim.act == "pin"
-            elif trim.memory is not None:
-                memory[message_id] = trim.memory
-    result: dict[str, Fate] = {}
-    for message in messages:
-        state, act = disposition.get(message.id, _KEPT)
-        result[message.id] = Fate(
-            state, memory.get(message.id, default_class(message)), pinned.get(message.id, False), act
-        )
-    return result
+    """The fate of every message id."""
+    rulings = Rulings(trims)
+    return {message.id: rulings.fate(message) for message in messages}
 
 
 def with_partners(messages: Sequence[Message], marked: Collection[str]) -> frozenset[str]:

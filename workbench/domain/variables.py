@@ -54,6 +54,21 @@ def problem(spec: VariableSpec, value: Json) -> str:
     return ""
 
 
+def impossible(spec: VariableSpec) -> str:
+    """Why no value could ever fit a declaration; empty where one could."""
+    if spec.pattern is not None:
+        try:
+            re.compile(spec.pattern)
+        except re.error as wrong:
+            return f"its pattern {spec.pattern[:60]!r} is none ({wrong})"
+    if spec.minimum is not None and spec.maximum is not None and spec.minimum > spec.maximum:
+        return f"its range goes from {_bound(spec.minimum)} to {_bound(spec.maximum)}"
+    if spec.enum is not None and not spec.enum:
+        return "its enum names no value"
+    odd = [value for value in spec.enum or () if not _is_type(spec.type, value)]
+    return f"its enum holds {_shown(odd[0])}, which is not of type {spec.type}" if odd else ""
+
+
 def _bound(limit: float | None) -> str:
     return "any" if limit is None else f"{limit:g}"
 

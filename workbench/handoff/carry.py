@@ -18,6 +18,7 @@ from workbench.handoff import transfer
 from workbench.handoff.checks import UNDER_WAY, expect
 from workbench.handoff.launch import Launched, LaunchPlan, carry_out, check_ready
 from workbench.handoff.outbox import Outbox
+from workbench.handoff.stopping import lives
 from workbench.store.lock import WriterLock
 from workbench.store.primitives import Tree
 from workbench.store.records import StoredPackage
@@ -164,14 +165,18 @@ def resume(ws: Workspace, state: Path, actor: str, now: datetime, package_id: st
         state: The user's state folder.
         actor: Who starts the program that looks.
         now: The moment.
-        package_id: Only this one; None: all.
+        package_id: Only this one, also where it was launched and its program has ended since; None: all that
+            are under way.
 
     Returns:
         One line for each: what was resumed, what was undone, what is left to another process.
     """
     lines: list[str] = []
     for package in sorted(ws.load().packages.values(), key=lambda p: p.id):
-        if package.status not in UNDER_WAY or package_id not in (None, package.id):
+        asked = package_id == package.id
+        if package.status not in UNDER_WAY and not (asked and package.status == "launched"):
+            continue
+        if package_id is not None and not asked:
             continue
         try:
             with alone(ws, package.id):
@@ -188,6 +193,8 @@ def _settle(ws: Workspace, state: Path, actor: str, now: datetime, package_id: s
         old = transfer.undo_confirm(ws, package_id, actor, now, "the process that handed it over ended")
         runs = f"; attempt {old.id} of {old.executor} goes on" if old else ""
         return f"{name}: confirmation undone, nothing had been started{runs}"
+    if package.status == "launched":
+        return _fallen(ws, actor, now, package, name)
     if package.status != "transferring":
         return f"{name}: {package.status} meanwhile"
     outbox = Outbox.of(state, package_id)
@@ -202,6 +209,19 @@ def _settle(ws: Workspace, state: Path, actor: str, now: datetime, package_id: s
     why = (outcome and outcome.why) or "the process that launched it ended before the program started"
     transfer.failed(ws, package_id, actor, now, why)
     return f"{name}: undone, its program was not started ({why}); the old executor can be taken up again"
+
+
+def _fallen(ws: Workspace, actor: str, now: datetime, package: StoredPackage, name: str) -> str:
+    """A launched program that is gone and was never seen to work: its launch counts as failed."""
+    details = package.events[-1].details
+    pid = details.get("pid")
+    if not isinstance(pid, int):
+        return f"{name}: its program is yours to start; take it back with: workbench handoff cancel {package.id}"
+    if lives(pid, details.get("born")):
+        return f"{name}: its program runs (process {pid})"
+    why = f"its program ended before anything of it was seen (process {pid})"
+    transfer.fell(ws, package.id, actor, now, why)
+    return f"{name}: failed, {why}; the old executor can be taken up again"
 
 
 def cancel(ws: Workspace, state: Path, package_id: str, actor: str, now: datetime, why: str = "") -> StoredPackage:

@@ -67,7 +67,7 @@ class Order(Part, frozen=True, kw_only=True):
     foreground: bool = False
     """It leads a process group of its own and takes the terminal."""
     once: bool = True
-    """The order is used up by carrying it out; printed ones are not."""
+    """The order is used up by being taken; a printed one only when its program starts, for a person may try again."""
 
 
 def write(outbox: Outbox, order: Order) -> Path:
@@ -203,7 +203,14 @@ def _become(order: Order, prompt: int, outbox: Outbox, env: Mapping[str, str]) -
     if program is None:
         raise RefusedError(f"there is no program {order.argv[0]!r} on PATH")
     outbox.say("exec")
-    os.execve(program, list(order.argv), made)
+    taken = outbox.get(ORDER)
+    outbox.remove(ORDER)  # it starts one program, never a second one
+    try:
+        os.execve(program, list(order.argv), made)
+    except OSError:
+        if taken is not None:
+            outbox.put(ORDER, taken)
+        raise
 
 
 def _take_terminal() -> None:

@@ -190,7 +190,12 @@ def _facts(basis: Basis) -> Iterator[Fingerprint]:
     tasks = {task.id, *task.contract.depends_on, *(i.from_ for i in task.contract.inputs)}
     keys = {(registry.canonical(f.key), f.scope) for f in registry.facts.values() if f.scope in {WORKSPACE, *tasks}}
     for key, scope in keys:
-        heads, proposals = registry.heads(key, scope), registry.proposals(key, scope)
+        heads = registry.heads(key, scope)
+        against = {by for head in heads for by in registry.standing(head.id).by}
+        # What rules found and nobody was shown stops no package, unless it contradicts in the person's own words.
+        proposals = [p for p in registry.proposals(key, scope) if p.reviewed or p.id in against]
+        if not proposals and not any(head.reviewed for head in heads):
+            continue
         if not heads and not any(p.kind == "constraint" for p in proposals):
             continue
         place = {WORKSPACE: "", task.id: " (this task)"}.get(scope, f" (task {scope})")

@@ -27,6 +27,8 @@ BEGIN_WITHIN = 20.0
 """Seconds for a new pane to begin; a loaded machine needs a few."""
 CHECK_WITHIN = 30.0
 """Seconds for the checks before the program starts."""
+AT_ONCE = 5.0
+"""Seconds within which a program that fails has not begun to work: a wrong option, no login."""
 _PAUSE = 0.02
 
 
@@ -145,6 +147,8 @@ class Launched:
     """The receiver's session, where it could be chosen."""
     exit_code: int | None = None
     """Of a foreground program, after it ended."""
+    ended_at_once: bool = False
+    """It failed so soon after its start that it cannot have worked."""
     sequence: str = ""
     """For copy: what a caller who owns the terminal may write to it (OSC 52)."""
 
@@ -350,9 +354,11 @@ def _in_foreground(plan: LaunchPlan, env: Mapping[str, str], began: Callable[[La
         seen.append(Launched("foreground", started=True, said=said, pid=outcome.pid, session_id=plan.session_id))
         began(seen[0])
 
+    started = time.monotonic()
     code = foreground.run(plan.command, plan.outbox.folder, env, look)
+    at_once = code != 0 and time.monotonic() - started < AT_ONCE
     ended = f"{plan.agent} ended with exit code {code}" if code >= 0 else f"{plan.agent} was ended by signal {-code}"
-    return replace(seen[0], exit_code=code, said=ended)
+    return replace(seen[0], exit_code=code, said=ended, ended_at_once=at_once)
 
 
 def _wait(outbox: Outbox, alive: Callable[[], bool]) -> Outcome:

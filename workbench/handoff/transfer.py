@@ -29,6 +29,7 @@ from workbench.handoff.checks import (
     task_of,
 )
 from workbench.handoff.launch import Launched, Place
+from workbench.handoff.stopping import born
 from workbench.store.records import Records, StoredPackage
 from workbench.store.transaction import Transaction
 from workbench.store.workspace import Workspace
@@ -151,8 +152,8 @@ def launched(ws: Workspace, package_id: str, actor: str, now: datetime, result: 
         attempt = new_attempt(tx.records, package)
         if result.started and attempt is not None and attempt.status == "starting":
             tx.put(attempt.with_(status="running"))
-        known = {"pane": result.pane, "pid": result.pid, "session_id": result.session_id}
-        details = {name: value for name, value in known.items() if value is not None}
+        known = {"pane": result.pane, "pid": result.pid, "session_id": result.session_id, "born": born(result.pid)}
+        details: dict[str, Json] = {name: value for name, value in known.items() if value}
         _tell(tx, package, actor, "launched", attempt=package.attempt, launch=result.way, details=details)
     return ws.load().packages[package_id]
 
@@ -161,6 +162,23 @@ def failed(ws: Workspace, package_id: str, actor: str, now: datetime, why: str) 
     """The launch did not come about: the new attempt ends, and the task is free again."""
     with ws.transaction(actor, f"handoff failed {package_id}", why, now=now) as tx:
         package = expect(tx.records, package_id, "transferring")
+        _end_new(tx, package, actor, why)
+        _tell(tx, package, actor, "failed", why=why)
+    return ws.load().packages[package_id]
+
+
+def fell(ws: Workspace, package_id: str, actor: str, now: datetime, why: str) -> StoredPackage:
+    """The program was started and ended before anything of it was seen: the launch counts as failed.
+
+    Raises:
+        RefusedError: Its attempt has ended already.
+        VersionConflictError: The package is not launched, or was received by now.
+    """
+    with ws.transaction(actor, f"handoff failed {package_id}", why, now=now) as tx:
+        package = expect(tx.records, package_id, "launched")
+        attempt = new_attempt(tx.records, package)
+        if attempt is None or attempt.status not in LIVE_ATTEMPT:
+            raise RefusedError(f"the attempt of package {package_id} has ended", "take the task anew")
         _end_new(tx, package, actor, why)
         _tell(tx, package, actor, "failed", why=why)
     return ws.load().packages[package_id]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import platform
 import zipfile
 from collections.abc import Callable, Iterator
@@ -19,9 +20,10 @@ from workbench.store.examine import Check, examine
 from workbench.store.form import canonical, canonical_line
 from workbench.store.garbage import collect
 from workbench.store.mask import mask, mask_bytes, mask_json
-from workbench.store.primitives import write_private
+from workbench.store.outside import create_private, write_private
 from workbench.store.private import read_beneath
 from workbench.store.purge import Purged, purge_record, purge_secret, without_secret
+from workbench.store.refusals import explained
 from workbench.store.repair import repair
 
 PURGEABLE = ("tasks", "facts", "notes", "artifacts", "attempts", "aliases", "packages")
@@ -122,15 +124,19 @@ def _own_files_with(ctx: Context, secret: str) -> Iterator[tuple[Path, bytes]]:
     for folder in {dirs.state, dirs.cache, dirs.data}:
         for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
             if path.is_file() and not path.is_symlink():
-                data = path.read_bytes()
-                clean = without_secret(data, secret)
+                with explained(path):
+                    data = path.read_bytes()
+                clean = without_secret(path.name, data, secret)
                 if clean != data:
                     yield path, clean
 
 
 def _purged(done: Purged) -> list[Check]:
-    checks = [Check("records", True, f"{done.records} changed; the log says that something was purged")]
-    return checks + [Check("file", True, f"{path}: rewritten or removed", path) for path in done.files]
+    return [
+        Check("records", True, f"{done.records} changed; the log says that something was purged"),
+        *(Check("file", True, f"{path}: rewritten or removed", path) for path in done.files),
+        *(Check("not looked into", False, f"{path}: compressed; look yourself", path) for path in done.unseen),
+    ]
 
 
 def bundle(ctx: Context, path: Path) -> list[str]:
@@ -140,9 +146,14 @@ def bundle(ctx: Context, path: Path) -> list[str]:
         The names of what it holds.
 
     Raises:
-        UsageError: The file exists already.
+        UsageError: The file exists already, its folder does not, or it would lie in the workspace itself.
     """
-    if path.exists():
+    folder = path.parent.resolve()
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {path.parent}", "make it first, or name another one")
+    if folder.is_relative_to(ctx.workspace.root.resolve()):
+        raise UsageError(f"{path} lies in the workspace", "name a file outside of it: a bundle is not a record")
+    if os.path.lexists(path):
         raise UsageError(f"{path} exists already", "name a new file")
     checks = doctor(ctx)
     parts: dict[str, bytes] = {
@@ -160,7 +171,7 @@ def bundle(ctx: Context, path: Path) -> list[str]:
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in parts.items():
             archive.writestr(zipfile.ZipInfo(name), _homeless(ctx)(data))
-    write_private(path, packed.getvalue())
+    create_private(path, packed.getvalue())
     return list(parts)
 
 

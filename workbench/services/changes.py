@@ -18,21 +18,41 @@ from workbench.store.names import one_of
 from workbench.store.transaction import Transaction
 from workbench.text import one_line
 
+_STAY = {
+    "doctor --fix": "a repair, which stays",
+    "purge ": "a purge: nothing of what it took can come back",
+    "merge ": "a merge, which is not taken back as one; roll single records back: workbench rollback",
+}
+"""Changes that are not undone, by how their command begins."""
 _INVERSE = {"drop": "restore", "summarise": "restore", "externalise": "restore", "pin": "unpin", "unpin": "pin"}
 
 
 def log(ctx: Context, record: str | None = None, limit: int = 50) -> tuple[list[Change], int]:
-    """Changes, newest first, and how many were left off; of one record (id prefix) or of all."""
+    """Changes, newest first, and how many were left off; of what one word names (see :func:`named`) or of all."""
+    names = named(ctx, record) if record is not None else ()
     found = [
         change
         for change in ctx.workspace.changes()
         if record is None
-        or any(r.id.startswith(record) for r in change.records)
-        or any(record in append.path for append in change.appends)
+        or any(r.id.startswith(names) for r in change.records)
+        or any(name in append.path for append in change.appends for name in names)
     ]
     if record is not None and not found:
         raise NotFoundError(f"no change names a record {record!r}", "see: workbench log")
     return found[:limit], max(0, len(found) - limit)
+
+
+def named(ctx: Context, word: str) -> tuple[str, ...]:
+    """What the ids of the records that a word names begin with: the word itself, as a beginning of an id.
+
+    And the tasks of that slug, the facts and notes of that key, of all times.
+    """
+    records = ctx.workspace.load()
+    key = records.registry.canonical(word)
+    ids = [task.id for task in records.tasks.values() if task.slug == word]
+    ids += [fact.id for fact in records.facts.values() if records.registry.canonical(fact.key) == key]
+    ids += [note.id for note in records.notes.values() if note.key == word]
+    return (word, *ids)
 
 
 def timeline(ctx: Context, kind: str, identifier: str) -> tuple[Step, ...]:
@@ -141,8 +161,9 @@ def undo_target(ctx: Context) -> Change:
 
 
 def _refuse_final(change: Change) -> None:
-    if change.command.startswith("doctor --fix"):
-        raise RefusedError(f"the last change, {change.command!r}, is a repair, which stays", "see: workbench log")
+    for beginning, why in _STAY.items():
+        if change.command.startswith(beginning):
+            raise RefusedError(f"the last change, {change.command!r}, is {why}", "see: workbench log")
     for append in change.appends:
         if append.path.startswith("packages/"):
             raise RefusedError(

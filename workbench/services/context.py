@@ -12,11 +12,13 @@ from pathlib import Path
 
 from workbench.agents import AgentProgram, programs
 from workbench.agents.presence import Presence, detect
-from workbench.config import Config, load_config, user_dirs
+from workbench.config import Config, user_dirs
 from workbench.domain.times import stamp
 from workbench.errors import HumanNeededError, RefusedError
+from workbench.services.entrance import Entrance, enter
+from workbench.services.finding import SessionFinder
 from workbench.services.pool import ChangedFiles, HashCache, SessionPool, TokenCache
-from workbench.store.location import Location, find_existing
+from workbench.store.location import Location
 from workbench.store.pace import BYTES_PER_MINUTE, RECORDS_PER_MINUTE, Limits
 from workbench.store.workspace import Workspace
 
@@ -51,6 +53,7 @@ class Context:
     programs: Mapping[str, AgentProgram]
     fixed_now: datetime | None = None
     sessions: SessionPool = field(default_factory=SessionPool)
+    finder: SessionFinder = field(default_factory=SessionFinder)
     hashes: HashCache = field(default_factory=HashCache)
     tokens: TokenCache = field(default_factory=TokenCache)
     changed_files: ChangedFiles = field(default_factory=ChangedFiles)
@@ -175,24 +178,37 @@ def open_context(
 
     Raises:
         NotFoundError: There is no workspace here.
-        UsageError: The user's configuration cannot be read.
+        UsageError: The user's configuration cannot be read; where only looked at, that is a warning.
+        DamagedError: Likewise, the workspace's.
     """
-    explicit = workspace or (Path(env["WORKBENCH_WORKSPACE"]) if env.get("WORKBENCH_WORKSPACE") else None)
-    location = find_existing(start, explicit)
-    config = load_config(location.root, env)
-    presence = detect(env)
-    actor = resolve_actor(as_, config, env, tty=tty, app=app, yes=yes, presence=presence)
-    opened = Workspace.open(location, read_only=read_only)
+    entrance = enter(start, workspace=workspace, env=env, read_only=read_only)
+    return furnish(entrance, as_=as_, now=now, tty=tty, app=app, yes=yes)
+
+
+def furnish(
+    entrance: Entrance,
+    *,
+    as_: str | None = None,
+    now: datetime | None = None,
+    tty: bool = False,
+    app: bool = False,
+    yes: bool = False,
+) -> Context:
+    """Open the workspace that was found, and everything that belongs to acting in it."""
+    config, env = entrance.config, entrance.env
+    actor = resolve_actor(as_, config, env, tty=tty, app=app, yes=yes, presence=detect(env))
+    opened = Workspace.open(entrance.location, read_only=entrance.read_only)
     opened.limits = Limits(
         records_per_minute=config.records_per_minute or RECORDS_PER_MINUTE,
         bytes_per_minute=config.bytes_per_minute or BYTES_PER_MINUTE,
     )
     return Context(
         workspace=opened,
-        location=location,
+        location=entrance.location,
         actor=actor,
         config=config,
         env=env,
         programs=programs(config),
         fixed_now=now,
+        sessions=SessionPool(user_dirs(env).cache),
     )

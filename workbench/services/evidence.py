@@ -17,8 +17,9 @@ from workbench.domain.ids import new_id
 from workbench.domain.task import Task
 from workbench.errors import HumanNeededError, NotFoundError, NotTrustedError, RefusedError, UsageError
 from workbench.handoff.files import beneath, hashes
-from workbench.services import running, tasks, trust
+from workbench.services import running, trust
 from workbench.services.context import Context
+from workbench.services.contracts import check_path
 from workbench.services.material import gather, judged
 from workbench.services.pool import HashCache
 from workbench.store.records import Records
@@ -53,12 +54,21 @@ def listing(ctx: Context, task: Task) -> tuple[EvidenceItem, ...]:
     return tuple(sorted(rows, key=lambda item: (item.evidence.at, item.evidence.id), reverse=True))
 
 
-def find(records: Records, task: Task, prefix: str) -> Evidence:
+def find(records: Records, task: Task, prefix: str, also: Sequence[Evidence] = ()) -> Evidence:
     """Evidence of a task by unique id prefix.
+
+    Args:
+        records: What is stored.
+        task: Whose.
+        prefix: The word.
+        also: What is about to be stored, see :mod:`workbench.services.citing`.
 
     Raises:
         NotFoundError: None is named so, or several; or it belongs to another task.
     """
+    named = [line for line in also if line.id.startswith(prefix.strip().lower() or "-")]
+    if len(named) == 1 and prefix not in records.table("evidence"):
+        return named[0]
     found: Evidence = records.find("evidence", prefix)
     if found.task != task.id:
         raise NotFoundError(
@@ -67,7 +77,9 @@ def find(records: Records, task: Task, prefix: str) -> Evidence:
     return found
 
 
-def shows(ctx: Context, records: Records, task: Task, names: Iterable[str]) -> dict[str, str]:
+def shows(
+    ctx: Context, records: Records, task: Task, names: Iterable[str], also: Sequence[Evidence] = ()
+) -> dict[str, str]:
     """Why each piece of evidence does not show that something is done; empty where it does.
 
     Only what the workbench ran, a session reader saw or a hash proves makes a thing verified.
@@ -77,7 +89,7 @@ def shows(ctx: Context, records: Records, task: Task, names: Iterable[str]) -> d
     """
     answers: dict[str, str] = {}
     for name in names:
-        line = find(records, task, name)
+        line = find(records, task, name, also)
         (item,) = judged(ctx, [line])
         answers[name] = _reason(task, item)
     return answers
@@ -100,11 +112,12 @@ def _reason(task: Task, item: EvidenceItem) -> str:
 
 
 def _expected(task: Task, line: Evidence) -> int:
-    spec = command_spec(task, line.argv or tuple(_split(line.command)))
+    spec = command_spec(task, line.argv or tuple(words_of(line.command)))
     return spec.exit if spec is not None else 0
 
 
-def _split(command: str) -> list[str]:
+def words_of(command: str) -> list[str]:
+    """A command line as words."""
     try:
         return shlex.split(command)
     except ValueError:
@@ -155,10 +168,10 @@ def add(ctx: Context, task: Task, kind: EvidenceKind, handed: Any) -> EvidenceIt
         raise UsageError("a command needs argv or command", '{"argv": ["npm", "run", "build"], "exit_code": 0}')
     item = acceptance_item(task, told.item).id if told.item else None
     for path in told.files:
-        tasks.check_path(path)
+        check_path(path)
     if any("\0" in word for word in (*told.argv, told.command, told.cwd)):
         raise UsageError("a command holds no NUL")
-    files = _hashed(ctx, told.files)
+    files = hashed(ctx, told.files)
     lost = [file.path for file in files if file.sha256 is None]
     if lost and kind in ("file_change", "artifact"):
         raise NotFoundError(f"no file {lost[0]!r} beneath {ctx.location.worktree}", candidates=[])
@@ -208,7 +221,7 @@ def confirm(ctx: Context, task: Task, word: str) -> EvidenceItem:
         item=item.id,
         text=item.text,
         run_by="person",
-        files=_hashed(ctx, beneath(ctx.location.worktree, task.contract.targets).paths),
+        files=hashed(ctx, beneath(ctx.location.worktree, task.contract.targets).paths),
     )
     return _append(ctx, line, f"evidence confirm {task.slug} {item.id}")
 
@@ -274,7 +287,7 @@ def run(
         duration=round(done.seconds, 3),
         run_by="workbench",
         trust="verified",
-        files=_hashed(fresh, rests_on(ctx, task, argv)),
+        files=hashed(fresh, rests_on(ctx, task, argv)),
     )
     return _append(fresh, line, f"evidence run {task.slug} -- {shlex.join(argv)}")
 
@@ -291,7 +304,8 @@ def rests_on(ctx: Context, task: Task, argv: Sequence[str]) -> tuple[str, ...]:
     return tuple(path for path in walked if not any(matches(output, path) for output in outputs))
 
 
-def _hashed(ctx: Context, paths: Iterable[str]) -> tuple[FileHash, ...]:
+def hashed(ctx: Context, paths: Iterable[str]) -> tuple[FileHash, ...]:
+    """Files of the worktree as they are now, in the order of their paths."""
     found: Mapping[str, str | None] = hashes(ctx.location.worktree, paths, ctx.hashes.sha256)
     return tuple(FileHash(path=path, sha256=sha256) for path, sha256 in sorted(found.items()))
 

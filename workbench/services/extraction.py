@@ -12,10 +12,11 @@ from workbench.domain.message import Message
 from workbench.errors import UsageError
 from workbench.extraction import Extraction, Extractor, Find, Place, RuleBook
 from workbench.extraction.model import Form
-from workbench.extraction.offer import Refusal, choose, is_typed
+from workbench.extraction.offer import Refusal, is_typed
 from workbench.extraction.render import render
 from workbench.services import sessions, trust
 from workbench.services.context import Context, person_name
+from workbench.services.modelling import ModelLayer, ModelPass, joined
 from workbench.sessions import open_session
 from workbench.store.records import Records
 from workbench.tokens import counter
@@ -36,6 +37,8 @@ class Extracted:
     tokenizer: str
     skipped: int = 0
     """Messages that were not looked at: tool output, thinking, bookkeeping."""
+    model: ModelPass | None = None
+    """What a model was asked, where one was."""
 
     @property
     def ratio(self) -> float:
@@ -69,7 +72,14 @@ def rule_book(ctx: Context | None) -> RuleBook:
     return RuleBook.standard({kind: tuple(phrases) for kind, phrases in added.items()})
 
 
-def from_text(text: str, name: str = "", *, ctx: Context | None = None, now: datetime | None = None) -> Extracted:
+def from_text(
+    text: str,
+    name: str = "",
+    *,
+    ctx: Context | None = None,
+    now: datetime | None = None,
+    layer: ModelLayer | None = None,
+) -> Extracted:
     """What a text holds; nothing is saved.
 
     Args:
@@ -77,9 +87,15 @@ def from_text(text: str, name: str = "", *, ctx: Context | None = None, now: dat
         name: The file that it comes from.
         ctx: The workspace, where there is one: its rules and review ages.
         now: The present, for what is past review.
+        layer: The model layer, for what the rules leave open; None leaves it off.
     """
-    found = Extractor(rule_book(ctx)).extract(text, Place(message=name))
-    return _measured(found, text, ctx, now)
+    extractor = Extractor(rule_book(ctx))
+    place = Place(message=name)
+    found = extractor.extract(text, place)
+    asked = layer.look(extractor.undecided(text, place), extractor.book) if layer is not None else None
+    if asked is not None:
+        found = joined(found, asked.finds, {})
+    return replace(_measured(found, text, ctx, now), model=asked)
 
 
 def from_session(
@@ -88,6 +104,7 @@ def from_session(
     ctx: Context | None = None,
     env: Mapping[str, str],
     now: datetime | None = None,
+    layer: ModelLayer | None = None,
 ) -> Extracted:
     """What a session holds, from the words of person and agent; tool output is no statement.
 
@@ -114,8 +131,14 @@ def from_session(
         forms.append(one.form)
     form: Form = "record" if forms.count("record") * 2 > len(forms) else "chat"
     found = Extraction(tuple(finds), process, form)
+    asked = None
+    if layer is not None:
+        pairs = zip(said, texts, strict=True)
+        left = (one for message, text in pairs for one in extractor.undecided(text, place_of(message, person)))
+        asked = layer.look(left, extractor.book)
+        found = joined(found, asked.finds, {message.ref: number for number, message in enumerate(said)})
     measured = _measured(found, "\n".join(texts), ctx, now)
-    return replace(measured, skipped=len(log.messages) - len(said))
+    return replace(measured, skipped=len(log.messages) - len(said), model=asked)
 
 
 def is_said(message: Message) -> bool:
@@ -126,7 +149,8 @@ def is_said(message: Message) -> bool:
 def place_of(message: Message, person: str) -> Place:
     """Where the statements of a message stand, and who said them."""
     by = person if message.origin == "human" else f"agent:{message.session.partition(':')[0]}"
-    return Place(session=message.session, message=message.ref, by=by, at=message.at or "")
+    typed = message.origin == "human" and is_typed(message.text)
+    return Place(session=message.session, message=message.ref, by=by, at=message.at or "", typed=typed)
 
 
 def _measured(found: Extraction, text: str, ctx: Context | None, now: datetime | None) -> Extracted:
@@ -139,29 +163,6 @@ def _measured(found: Extraction, text: str, ctx: Context | None, now: datetime |
         review_after=ages,
     )
     return Extracted(found, rendered, tokens.count(text), tokens.count(rendered), tokens.name)
-
-
-def offer(
-    ctx: Context, messages: Iterable[Message], person: str, *, shown_today: int = 0, waiting: int = 0
-) -> tuple[Find, ...]:
-    """Of what these messages hold, the few finds to put before the person now.
-
-    Args:
-        ctx: Where and who; refusals are in its registry.
-        messages: What was said since the last look.
-        person: The actor that the person's own messages are by.
-        shown_today: How many were put before her today.
-        waiting: How many of them still wait.
-    """
-    extractor = Extractor(rule_book(ctx))
-    candidates = [
-        (find, message.origin == "human" and is_typed(message.text))
-        for message in messages
-        if is_said(message)
-        for find in extractor.extract(message.text, place_of(message, person)).finds
-        if message.origin != "human" or is_typed(message.text)
-    ]
-    return choose(candidates, refused=refusals(ctx.workspace.load()), shown_today=shown_today, waiting=waiting)
 
 
 def refusals(records: Records) -> list[Refusal]:

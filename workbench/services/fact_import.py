@@ -27,6 +27,7 @@ from workbench.domain.times import EPOCH, instant, stamp
 from workbench.errors import UsageError, WorkbenchError
 from workbench.services.context import Context
 from workbench.services.facts import review_after
+from workbench.store.form import Unreadable, read_line
 from workbench.store.records import Records
 
 BATCH = 1_000
@@ -131,13 +132,12 @@ def _one_batch(ctx: Context, batch: list[tuple[int, str]], settle: bool) -> Impo
 
 
 def _parsed(batch: list[tuple[int, str]], result: Imported) -> Iterator[tuple[int, Line]]:
-    decoder = msgspec.json.Decoder(Line)
     for number, text in batch:
         if not text.strip():
             continue
         try:
-            yield number, decoder.decode(text)
-        except (msgspec.DecodeError, RecursionError) as wrong:
+            yield number, msgspec.convert(read_line(text.encode("utf-8", "replace")), Line)
+        except (Unreadable, msgspec.ValidationError, RecursionError) as wrong:
             result.failed.append((number, str(wrong) or "nested too deeply"))
 
 

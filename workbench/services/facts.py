@@ -28,9 +28,9 @@ from workbench.domain.ids import new_id
 from workbench.domain.record import Json
 from workbench.domain.times import instant, stamp
 from workbench.errors import NotFoundError, RefusedError, UsageError, VersionConflictError
-from workbench.services import damage
+from workbench.services import damage, keys
 from workbench.services.context import Context
-from workbench.services.view import FactView
+from workbench.services.fact_view import FactView
 from workbench.store.mask import mask
 from workbench.store.records import Records
 from workbench.store.transaction import Transaction
@@ -38,7 +38,7 @@ from workbench.store.transaction import Transaction
 
 def find(ctx: Context, prefix: str, records: Records | None = None) -> Fact:
     """A fact by unique id prefix."""
-    found = (records or ctx.workspace.load()).find("facts", prefix)
+    found = (records or keys.around(ctx, prefix)).find("facts", prefix)
     assert isinstance(found, Fact)
     return found
 
@@ -48,7 +48,7 @@ def propose(
     key: str,
     value: Json,
     *,
-    kind: FactKind = "fact",
+    kind: FactKind | None = None,
     statement: str = "",
     scope: str = WORKSPACE,
     source: str | None = None,
@@ -62,7 +62,7 @@ def propose(
         ctx: Where and who.
         key: A dotted name; aliases lead to its canonical form.
         value: Any JSON value.
-        kind: fact, decision or constraint.
+        kind: fact, decision or constraint; else that of what holds for the key, or fact.
         statement: One readable line.
         scope: ``workspace``, or a task's id.
         source: ``SESSION#MESSAGE``, a path or an id; with it the value counts as said there.
@@ -82,9 +82,11 @@ def propose(
     origin: SourceType = "session" if source and "#" in source else "person" if ctx.actor.human else "command"
     said = Source(type=origin, ref=source, quote=quote, by=ctx.actor.name, at=source_at or now)
     with ctx.workspace.transaction(ctx.actor.name, f"fact propose {key}", reason, now=ctx.now()) as tx:
-        registry = tx.records.registry
+        records = keys.of_key(ctx, key, tx)
+        registry = records.registry
         canonical = registry.canonical(key)
-        damage.refuse(damage.of_key(tx.records, canonical), f"a new value of {canonical}")
+        damage.refuse(damage.of_key(records, canonical), f"a new value of {canonical}")
+        kind = kind or kind_of(registry, canonical, scope)
         fact = Fact(
             id=new_id(),
             key=canonical,
@@ -100,6 +102,12 @@ def propose(
         arrival = arrive(registry, fact, voice, now, verified_over_reported=ctx.config.allow_verified_over_reported)
         stored = tx.put(arrival.fact)
         return Arrival(arrival.outcome, stored, arrival.would_supersede)
+
+
+def kind_of(registry: Registry, key: str, scope: str) -> FactKind:
+    """What a new value of a key is where nobody says: what the value that holds is."""
+    held = registry.heads(key, scope) or registry.heads(key)
+    return held[0].kind if held else "fact"
 
 
 def refuse_secret(name: str) -> None:
@@ -148,9 +156,12 @@ def _expect(registry: Registry, fact: Fact, expect: str | None) -> None:
 def confirm(ctx: Context, fact_id: str, *, expect: str | None = None, why: str = "", **edits: Any) -> Fact:
     """Accept a proposal: it supersedes what is active now. Or end a contest for one of the heads.
 
+    A value that came to hold by a rule, with no person's word, is confirmed the same way; with another value it is
+    superseded by that one.
+
     Args:
         ctx: Where and who; a person.
-        fact_id: The proposal, or one of the contested heads.
+        fact_id: The proposal, one of the contested heads, or what holds and no person has confirmed.
         expect: ``ID@VERSION`` of the active fact that the person saw, or ``none``.
         why: The reason, kept with the act.
         edits: Fields of the fact to change while confirming (``value``, ``statement``, ``scope``, ``reason``).
@@ -159,20 +170,26 @@ def confirm(ctx: Context, fact_id: str, *, expect: str | None = None, why: str =
         VersionConflictError: The active fact changed since; the message says what is there now.
         RefusedError: The fact is decided already.
     """
+    from workbench.services import offers  # start-up counts: a proposal needs none
+
     ctx.require_human("confirming a fact")
     ctx.require_writable()
     with ctx.workspace.transaction(ctx.actor.name, f"fact confirm {fact_id}", why, now=ctx.now()) as tx:
-        registry = tx.records.registry
-        fact = find(ctx, fact_id, tx.records)
-        damage.refuse(damage.of_key(tx.records, fact.key), f"what holds for {fact.key}")
+        records = keys.around(ctx, fact_id, tx)
+        registry = records.registry
+        fact = find(ctx, fact_id, records)
+        damage.refuse(damage.of_key(records, fact.key), f"what holds for {fact.key}")
         lifecycle = registry.lifecycle(fact.id)
-        if lifecycle not in ("proposed", "contested"):
+        if lifecycle != "contested" and not offers.is_undecided(records, fact):
             raise VersionConflictError(
                 f"fact {fact.id} ({fact.key}) is {lifecycle} already",
                 "see: workbench fact history KEY",
                 lifecycle=lifecycle,
             )
         _expect(registry, fact, expect)
+        act = Act(act="accepted", by=ctx.actor.name, at=tx.now, why=why)
+        if lifecycle == "active" and "value" in edits and not same_value(edits["value"], fact.value):
+            return tx.put(_in_place_of(ctx, fact, act, edits))
         if "value" in edits and not same_value(edits["value"], fact.value):
             edits["sources"] = (
                 *fact.sources,
@@ -181,7 +198,6 @@ def confirm(ctx: Context, fact_id: str, *, expect: str | None = None, why: str =
         changed = fact.with_(**edits)
         heads = [h for h in registry.heads(changed.key, changed.scope) if h.id != fact.id]
         supersedes = tuple(dict.fromkeys((*changed.supersedes, *(h.id for h in heads))))
-        act = Act(act="accepted", by=ctx.actor.name, at=tx.now, why=why)
         return tx.put(
             changed.with_(
                 supersedes=supersedes,
@@ -191,6 +207,25 @@ def confirm(ctx: Context, fact_id: str, *, expect: str | None = None, why: str =
                 acts=(*changed.acts, act),
             )
         )
+
+
+def _in_place_of(ctx: Context, fact: Fact, act: Act, edits: dict[str, Any]) -> Fact:
+    """The fact by which a person corrects one that holds: another value is another fact."""
+    said = Source(type="person", by=act.by, at=act.at, quote=edits.get("statement") or None)
+    new = Fact(
+        id=new_id(),
+        key=fact.key,
+        value=edits["value"],
+        kind=fact.kind,
+        scope=fact.scope,
+        trust="authoritative",
+        sources=(said,),
+        observed_at=act.at,
+        review_after=review_after(ctx, fact.kind, edits["value"]),
+        supersedes=(fact.id,),
+        acts=(act,),
+    )
+    return new.with_(**edits)
 
 
 def reject(ctx: Context, fact_id: str, why: str) -> Fact:
@@ -210,8 +245,9 @@ def _decide(ctx: Context, fact_id: str, act: str, why: str, allowed: tuple[str, 
     if not why.strip():
         raise UsageError("a reason is needed", "say it with --why TEXT")
     with ctx.workspace.transaction(ctx.actor.name, f"fact {act} {fact_id}", why, now=ctx.now()) as tx:
-        fact = find(ctx, fact_id, tx.records)
-        lifecycle = tx.records.registry.lifecycle(fact.id)
+        records = keys.around(ctx, fact_id, tx)
+        fact = find(ctx, fact_id, records)
+        lifecycle = records.registry.lifecycle(fact.id)
         if lifecycle not in allowed:
             raise VersionConflictError(f"fact {fact.id} ({fact.key}) is {lifecycle}", lifecycle=lifecycle)
         done = Act(act=act, by=ctx.actor.name, at=tx.now, why=why)  # type: ignore[arg-type]
@@ -227,7 +263,7 @@ def edit(ctx: Context, fact_id: str, expect: int | None = None, **edits: Any) ->
     ctx.require_human("editing a fact")
     ctx.require_writable()
     with ctx.workspace.transaction(ctx.actor.name, f"fact edit {fact_id}", now=ctx.now()) as tx:
-        fact = find(ctx, fact_id, tx.records)
+        fact = find(ctx, fact_id, keys.around(ctx, fact_id, tx))
         if "value" in edits and fact.acts and not same_value(edits["value"], fact.value):
             raise RefusedError(
                 f"{fact.key} holds; another value is a new fact that supersedes it",
@@ -254,7 +290,7 @@ def alias(ctx: Context, key: str, canonical: str) -> Alias:
             raise UsageError(f"{name!r} is not a key")
         refuse_secret(name)
     with ctx.workspace.transaction(ctx.actor.name, f"fact alias {key} {canonical}", now=ctx.now()) as tx:
-        registry = tx.records.registry
+        registry = tx.look("aliases").registry
         if registry.canonical(canonical) == registry.canonical(key):
             raise RefusedError(f"{key} and {canonical} are the same key already")
         return _put_alias(tx, key, canonical)
@@ -262,13 +298,15 @@ def alias(ctx: Context, key: str, canonical: str) -> Alias:
 
 def _put_alias(tx: Transaction, key: str, canonical: str) -> Alias:
     key, canonical = canonical_form(key), canonical_form(canonical)
-    known = [a for a in tx.records.aliases.values() if a.alias == key]
+    known = [a for a in tx.look("aliases").aliases.values() if a.alias == key]
     record = known[0].with_(canonical=canonical) if known else Alias(id=new_id(), alias=key, canonical=canonical)
     return tx.put(record)
 
 
-def view_of(ctx: Context, registry: Registry, fact: Fact, task: str | None) -> FactView:
-    """A fact as it stands for a task."""
+def view_of(
+    ctx: Context, registry: Registry, fact: Fact, task: str | None, held: frozenset[str] = frozenset()
+) -> FactView:
+    """A fact as it stands for a task; nobody is asked about what is ``held`` back, or was never worth it."""
     standing = registry.standing(fact.id)
     against = tuple(registry.facts[i] for i in standing.by if i in registry.facts)
     if standing.lifecycle == "proposed":
@@ -281,7 +319,16 @@ def view_of(ctx: Context, registry: Registry, fact: Fact, task: str | None) -> F
         against=against,
         shadowed=registry.shadowed_by(fact, task) is not None,
         past_review=past,
+        asked=_is_asked(registry, fact, held),
     )
+
+
+def _is_asked(registry: Registry, fact: Fact, held: frozenset[str]) -> bool:
+    """Whether a fact concerns a person now: what contradicts, or is contradicted or contested, always does."""
+    if registry.lifecycle(fact.id) not in ("active", "proposed") or (fact.reviewed and fact.id not in held):
+        return True
+    heads = registry.heads(fact.key, fact.scope)
+    return any(fact.id in registry.standing(head.id).by for head in heads)
 
 
 _WAITING = ("contested", "proposed")
@@ -290,8 +337,10 @@ _SETTLED = ("superseded", "rejected", "retracted")
 
 def views(ctx: Context, records: Records, task: str | None, *, all_: bool = False) -> tuple[FactView, ...]:
     """Facts in a task's scope, those that need a decision first, then by key; ``all_`` adds those put aside."""
-    registry = records.registry
-    rows = [view_of(ctx, registry, fact, task) for fact in registry.visible_to(task)]
+    from workbench.services import offers
+
+    registry, held = records.registry, offers.held(ctx, records)
+    rows = [view_of(ctx, registry, fact, task, held) for fact in registry.visible_to(task)]
     kept = [row for row in rows if all_ or row.lifecycle not in _SETTLED]
     return tuple(sorted(kept, key=lambda r: (r.lifecycle not in _WAITING, r.lifecycle in _SETTLED)))
 

@@ -49,7 +49,9 @@ class Fullness:
     """Messages that the last compaction took out of the model's context."""
 
 
-def fullness(info: SessionInfo, messages: Sequence[Message], usual: int | None, now: datetime) -> Fullness:
+def fullness(
+    info: SessionInfo, messages: Sequence[Message], usual: int | None, now: datetime, lost: int = 0
+) -> Fullness:
     """Read off a session.
 
     Args:
@@ -57,6 +59,7 @@ def fullness(info: SessionInfo, messages: Sequence[Message], usual: int | None, 
         messages: Its messages.
         usual: The window that its agent has where the file states none.
         now: The moment: an allowance whose reset has passed is no longer reached.
+        lost: Messages that the last compaction took out of the model's context, see :func:`lost`.
     """
     window = info.window or usual
     known = bool(window and info.last_context)
@@ -66,7 +69,7 @@ def fullness(info: SessionInfo, messages: Sequence[Message], usual: int | None, 
         turns_left=_turns_left(messages, info.last_context, window),
         allowances=_allowances(info, now),
         compactions=info.compactions,
-        lost=_lost(messages) if info.compactions else 0,
+        lost=lost,
     )
 
 
@@ -101,9 +104,14 @@ def _allowances(info: SessionInfo, now: datetime) -> tuple[Allowance, ...]:
     return tuple(found)
 
 
-def _lost(messages: Sequence[Message]) -> int:
+def compactions(messages: Sequence[Message], since: int = 0) -> list[int]:
+    """Places from ``since`` on at which the conversation was cut short by a summary."""
+    places = range(since, len(messages))
+    return [n for n in places if messages[n].kind == "compaction" and not messages[n].hidden]
+
+
+def lost(messages: Sequence[Message], places: Sequence[int]) -> int:
     """Messages before the last compaction that are no longer in context, and were until the one before it."""
-    places = [n for n, message in enumerate(messages) if message.kind == "compaction" and not message.hidden]
     if not places:
         return 0
     first = places[-2] if len(places) > 1 else 0

@@ -9,7 +9,8 @@ from workbench.domain.package import Difference, LaunchWay
 from workbench.domain.record import Stamp
 from workbench.domain.task import Attempt, SessionRef
 from workbench.domain.times import instant
-from workbench.handoff import carry, fingerprint, transfer
+from workbench.errors import RefusedError
+from workbench.handoff import carry, fingerprint, stopping, transfer
 from workbench.handoff.launch import Launched, LaunchPlan, Place, plan
 from workbench.handoff.receipt import Heard, Receipt, Sent, received
 from workbench.services import damage, packages, scratch
@@ -19,7 +20,8 @@ from workbench.services.packages import CompileOptions
 from workbench.services.places import in_place_of
 from workbench.services.pool import HashCache
 from workbench.services.seen import own_changes
-from workbench.services.sessions import attached, listing
+from workbench.services.session_list import listing
+from workbench.services.sessions import attached
 from workbench.services.view import PackageView
 from workbench.services.viewing import package_view
 from workbench.store.git import head
@@ -36,6 +38,8 @@ class Handed:
     differences: tuple[Difference, ...]
     replaced: str | None = None
     """The package that was confirmed, where the running executor's own work made a new one necessary."""
+    left: str = ""
+    """What was done about the program of the executor before, and what came of it; empty where there was none."""
 
 
 def launch_plan(
@@ -122,6 +126,7 @@ def confirm(
     # By content, never by a remembered time stamp: every file is read again here.
     fresh = replace(ctx, hashes=HashCache())
     found = _gathered(fresh, package)
+    left: list[str] = []
     result = carry.hand(
         ctx.workspace,
         package.id,
@@ -131,10 +136,28 @@ def confirm(
         _receiver_env(ctx),
         judge=lambda records: _judge(fresh, package, found, records),
         override=override,
+        stop=lambda old: left.append(stopping.ask(_leaver(ctx, old), ctx.env)),
         began=began,
     )
     scratch.sweep(ctx)
-    return Handed(ctx.workspace.load().packages[package.id], looked, result, differences, replaced)
+    if result.ended_at_once and ctx.workspace.load().packages[package.id].status == "launched":
+        transfer.fell(ctx.workspace, package.id, ctx.actor.name, ctx.now(), result.said)
+        raise RefusedError(result.said, f"let the executor before go on: workbench handoff resume {package.id} --again")
+    handed = ctx.workspace.load().packages[package.id]
+    return Handed(handed, looked, result, differences, replaced, "; ".join(left))
+
+
+def _leaver(ctx: Context, attempt: Attempt) -> stopping.Leaver:
+    return stopping.leaver(ctx.workspace.load(), attempt, ctx.programs, ctx.env)
+
+
+def leaving(ctx: Context, prefix: str) -> str:
+    """What a hand-over would do about the executor that runs the task now, in one line; empty where nobody does."""
+    package = packages.find(ctx, prefix)
+    records = ctx.workspace.load()
+    task = records.tasks.get(package.envelope.task)
+    running = records.attempts.get(task.running) if task is not None and task.running else None
+    return _leaver(ctx, running).plan if running is not None and running.status != "starting" else ""
 
 
 def _gathered(ctx: Context, package: StoredPackage) -> Gathered:
@@ -191,7 +214,14 @@ def cancel(ctx: Context, prefix: str, why: str = "") -> StoredPackage:
 
 
 def resume(ctx: Context, prefix: str | None = None) -> list[str]:
-    """Bring hand-overs that a crash left in the middle into order; says for each what was done."""
+    """Bring hand-overs that a crash left in the middle into order; says for each what was done.
+
+    Args:
+        ctx: Where and who; a person, where one package is meant.
+        prefix: Only this one, also where its program has ended before anything of it was seen; None: all.
+    """
+    if prefix:
+        ctx.require_human("resuming a hand-over")
     ctx.require_writable()
     package_id = packages.find(ctx, prefix).id if prefix else None
     return carry.resume(ctx.workspace, ctx.state_folder, ctx.actor.name, ctx.now(), package_id)

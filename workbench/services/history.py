@@ -20,16 +20,12 @@ from workbench.domain.trimming import (
 from workbench.errors import NotFoundError, UsageError
 from workbench.services import kept
 from workbench.services.context import Context
+from workbench.services.history_rows import TOKENIZER, SessionRows, Tally
 from workbench.services.sessions import AttachedSession, attached
 from workbench.services.view import HistoryView, MessageView
 from workbench.store.records import Records
-from workbench.tokens import counter
 
-TOKENIZER = "o200k"
-"""What the history's figures are counted in."""
 IN_WHAT = "this history, as views and exports carry it; the running agent's own context does not change"
-REFERENCE_TOKENS = 24
-"""About what the line costs that stands for an externalised message."""
 
 
 def cited_messages(records: Records, task: Task) -> frozenset[str]:
@@ -48,45 +44,36 @@ def session_fates(records: Records, session: AttachedSession) -> dict[str, Fate]
 
 def view(ctx: Context, records: Records, task: Task, sessions: list[AttachedSession] | None = None) -> HistoryView:
     """The messages of a task's sessions with their fate and price."""
-    rows: list[MessageView] = []
+    found: list[SessionRows] = []
+    shown: list[tuple[tuple[MessageView, ...], Tally]] = []
     absent: list[str] = []
     cited = cited_messages(records, task)
     for session in sessions if sessions is not None else attached(ctx, records, task):
-        log = session.state.log if session.state is not None else None
-        if log is None:
+        state = session.state
+        if state is None:
             absent.append(session.ref.name)
-        fate_of = session_fates(records, session)
-        for message in session.messages:
-            if not message.hidden:
-                tokens = ctx.tokens.count(TOKENIZER, message, log)
-                rows.append(MessageView(message, fate_of[message.id], tokens, message.ref in cited))
+        rows = state.rows if state is not None else SessionRows()
+        with ctx.lock:
+            log = state.log if state is not None else None
+            rows.look(session.messages, records.trims.get(session.ref.name, ()), cited, log)
+            if state is not None:
+                ctx.sessions.keep(state)
+        found.append(rows)
+        own = tuple(row for row in rows.rows if row.message.id not in session.repeated) if session.repeated else None
+        shown.append((rows.rows, rows.tally) if own is None else (own, Tally(own)))
     return HistoryView(
-        messages=tuple(rows),
-        tokens_all=sum(r.tokens for r in rows),
-        tokens_kept=kept_tokens(rows),
+        messages=shown[0][0] if len(shown) == 1 else tuple(row for rows, _ in shown for row in rows),
+        tokens_all=sum(tally.all for _, tally in shown),
+        tokens_kept=sum(tally.kept for _, tally in shown),
         tokenizer=TOKENIZER,
         absent=tuple(absent),
+        mark=" ".join(rows.mark for rows in found),
     )
 
 
 def kept_tokens(rows: Iterable[MessageView]) -> int:
-    """Tokens of a history after its cuts: kept messages whole, a summary once, a reference line each."""
-    total = 0
-    summaries: dict[str, str] = {}
-    replaced: dict[str, int] = {}
-    for row in rows:
-        match row.fate.disposition:
-            case "kept":
-                total += row.tokens
-            case "externalised":
-                total += min(row.tokens, REFERENCE_TOKENS)
-            case "summarised" if row.fate.trim is not None:
-                summaries[row.fate.trim.id] = row.fate.trim.text
-                replaced[row.fate.trim.id] = replaced.get(row.fate.trim.id, 0) + row.tokens
-            case _:
-                pass
-    # A summary never costs more than what it stands for, of which a cut-off file may hold only a part.
-    return total + sum(min(counter(TOKENIZER).count(text), replaced[name]) for name, text in summaries.items())
+    """Tokens of a history after its cuts."""
+    return Tally(rows).kept
 
 
 def show(ctx: Context, task: Task) -> HistoryView:
@@ -102,6 +89,30 @@ def body(ctx: Context, task: Task, ref: str) -> str:
                 with ctx.lock:
                     return session.state.log.body(message) if session.state is not None else message.text
     raise NotFoundError(f"no message {ref!r} in the sessions of {task.slug}", "see: workbench history show")
+
+
+def beside(ctx: Context, task: Task, word: str) -> MessageView | None:
+    """A message with its whole text that stands in no history: a sub-agent's, by ``SESSION#ID``; else None.
+
+    Evidence names such messages as its source. Where the file is gone, the copy stands in for it.
+    """
+    name, mark, wanted = word.partition("#")
+    sessions = attached(ctx, ctx.workspace.load(), task) if mark else []
+    if not mark or any(session.ref.name == name for session in sessions):
+        return None
+    for state in (child for session in sessions for child in session.children if child.info.name == name):
+        for message in state.messages:
+            if message.id == wanted:
+                with ctx.lock:
+                    text = state.log.body(message)
+                return _aside(ctx, message.with_(text=text, size=len(text)))
+    copied = [message for message in kept.copies(ctx.workspace, name) if message.id == wanted]
+    return _aside(ctx, copied[0]) if copied else None
+
+
+def _aside(ctx: Context, message: Message) -> MessageView:
+    fate = fates([message], ())[message.id]
+    return MessageView(message, fate, ctx.tokens.count(TOKENIZER, message), cited=True)
 
 
 def select(history: HistoryView, words: Collection[str]) -> frozenset[str]:

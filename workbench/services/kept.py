@@ -24,6 +24,7 @@ from workbench.store.workspace import Workspace
 
 if TYPE_CHECKING:
     from workbench.services.context import Context
+    from workbench.services.pool import SessionState
     from workbench.services.sessions import AttachedSession
 
 COPY_LIMIT = 65_536
@@ -71,7 +72,7 @@ def wanted(records: Records, task: Task) -> frozenset[str]:
     return cited_messages(records, task) | decided
 
 
-def keep(ctx: Context, tx: Transaction, sessions: Iterable[AttachedSession], refs: Iterable[str]) -> None:
+def keep(ctx: Context, tx: Transaction, sessions: Sequence[AttachedSession], refs: Iterable[str]) -> None:
     """Copy messages, with the calls and results that belong to them, as part of a change.
 
     Args:
@@ -80,12 +81,12 @@ def keep(ctx: Context, tx: Transaction, sessions: Iterable[AttachedSession], ref
         sessions: Those that are here.
         refs: ``SESSION#ID`` of the messages; what is copied already, or lies elsewhere, is passed over.
     """
-    for session, chosen in _missing(ctx, sessions, refs):
-        path = path_of(session.ref.name)
+    for name, state, chosen in _missing(ctx, sessions, refs):
+        path = path_of(name)
         before = read_beneath(ctx.workspace.root, path) or b""
         if before and not before.endswith(b"\n"):
             before += b"\n"
-        tx.add_file(path, before + b"".join(_line(session, message) for message in chosen))
+        tx.add_file(path, before + b"".join(_line(state, message) for message in chosen))
 
 
 def catch_up(ctx: Context, records: Records, task: Task, sessions: Sequence[AttachedSession]) -> bool:
@@ -100,31 +101,33 @@ def catch_up(ctx: Context, records: Records, task: Task, sessions: Sequence[Atta
 
 
 def _missing(
-    ctx: Context, sessions: Iterable[AttachedSession], refs: Iterable[str]
-) -> list[tuple[AttachedSession, list[Message]]]:
+    ctx: Context, sessions: Sequence[AttachedSession], refs: Iterable[str]
+) -> list[tuple[str, SessionState, list[Message]]]:
+    """Messages that are to be copied, by session; what sub-agents said lies in sessions of their own."""
     by_session: dict[str, set[str]] = {}
     for ref in refs:
         name, _, message = ref.partition("#")
         by_session.setdefault(name, set()).add(message)
     found = []
-    for session in sessions:
-        ids = by_session.get(session.ref.name)
-        if session.state is None or not ids:
+    here = [(session.ref.name, session.state) for session in sessions if session.state is not None]
+    here += [(child.info.name, child) for session in sessions for child in session.children]
+    for name, state in here:
+        ids = by_session.get(name)
+        if not ids:
             continue
-        there = {message.id for message in copies(ctx.workspace, session.ref.name)}
+        there = {message.id for message in copies(ctx.workspace, name)}
         if ids <= there:
             continue
-        chosen = with_partners(session.state.messages, ids) - there
-        messages = [message for message in session.state.messages if message.id in chosen]
+        chosen = with_partners(state.messages, ids) - there
+        messages = [message for message in state.messages if message.id in chosen]
         if messages:
-            found.append((session, messages))
+            found.append((name, state, messages))
     return found
 
 
-def _line(session: AttachedSession, message: Message) -> bytes:
+def _line(state: SessionState, message: Message) -> bytes:
     """A message whole and masked, as one line."""
-    assert session.state is not None
-    text = session.state.log.body(message)[:COPY_LIMIT]
+    text = state.log.body(message)[:COPY_LIMIT]
     document = mask_json(msgspec.to_builtins(message.with_(text=text, size=len(text), raw=None)))
     document["size"] = len(document["text"])
     return msgspec.json.encode(document, order="sorted") + b"\n"

@@ -92,7 +92,7 @@ def material(ctx: Context, found: Gathered, *, with_history: bool = True) -> Mat
         history += [
             HistoryItem(message=m, fate=fate_of[m.id], body=m.text, cited=m.ref in cited)
             for m in session.messages
-            if not m.hidden
+            if not m.hidden and m.id not in session.repeated
         ]
     role = found.task.contract.role
     gathered = Material(

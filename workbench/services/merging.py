@@ -9,22 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from workbench.domain.change import Change, RecordChange
-from workbench.domain.merging import Side, merge, settled
+from workbench.domain.contested import settled
+from workbench.domain.merging import Side, merge
 from workbench.domain.record import Json
 from workbench.domain.schema import TABLES, encode
 from workbench.domain.task import LIVE_ATTEMPT
-from workbench.errors import DamagedError, NotFoundError, UsageError
+from workbench.errors import DamagedError, NotFoundError, RefusedError, UsageError, WorkbenchError
 from workbench.services.context import Context
-from workbench.store.form import storable
+from workbench.store.form import canonical_line, digest, documents_in, storable
 from workbench.store.location import Location, locate
-from workbench.store.mask import mask_bytes
+from workbench.store.mask import mask_bytes, mask_json
 from workbench.store.names import prompt_path, record_path
+from workbench.store.private import folder_beneath, names_in, read_beneath
 from workbench.store.records import Damage, Records
+from workbench.store.refusals import explained
 from workbench.store.transaction import Transaction
 from workbench.store.workspace import Workspace
 
@@ -98,9 +101,10 @@ def merge_copy(ctx: Context, path: Path) -> Merged:
     """
     ctx.require_human("merging another copy")
     ctx.require_writable()
-    other = Workspace.open(copy_at(ctx, path), read_only=True)
+    other = _readable(Workspace.open(copy_at(ctx, path), read_only=True))
     result = Merged()
-    with ctx.workspace.transaction(ctx.actor.name, f"merge {path.resolve().name}", now=ctx.now()) as tx:
+    command = f"merge {path.resolve().name}"
+    with ctx.workspace.transaction(ctx.actor.name, command, now=ctx.now(), alone=True) as tx:
         result.damaged += [*tx.records.damaged, *_theirs(other)]
         ours, theirs, new = _logs(ctx.workspace, other)
         before = _contested_facts(tx.records)
@@ -113,6 +117,7 @@ def merge_copy(ctx: Context, path: Path) -> Merged:
                     result.records += 1
         _packages(tx, ctx.workspace, other, result)
         _lines(tx, ctx.workspace, other, result)
+        _history(tx, ctx.workspace, other, result)
         _contents(tx, ctx.workspace, other, result)
         result.changes = len(new)
         tx.fold(tuple(new))
@@ -141,11 +146,23 @@ def copy_at(ctx: Context, path: Path) -> Location:
     return found
 
 
+def _readable(other: Workspace) -> Workspace:
+    """The other copy, if its log can be read: without it nothing tells what both copies had.
+
+    Raises:
+        RefusedError: Something in the place of its log is no ordinary file.
+    """
+    try:
+        other.damaged_changes()
+    except RefusedError as problem:
+        raise RefusedError(f"the log of {other.root.parent.name}: {problem.message}", problem.hint) from None
+    return other
+
+
 def _theirs(other: Workspace) -> list[Damage]:
     """What of the other copy cannot be read, under the name of its folder."""
-    place = other.root.parent.name
     found = (*other.load().damaged, *other.damaged_changes())
-    return [Damage(f"{place}/{d.path}", d.message, d.line, d.column, d.newer) for d in found]
+    return [replace(d, path=f"{other.root.parent.name}/{d.path}") for d in found]
 
 
 def _name(kind: str, identifier: str, document: Mapping[str, Any] | None) -> str:
@@ -232,8 +249,13 @@ def _packages(tx: Transaction, here: Workspace, there: Workspace, result: Merged
                 result.damaged.append(Damage(place, "the other copy holds another package of this id"))
             continue
         document = encode(package.envelope)
+        try:
+            prompt = there.prompt(identifier)
+        except WorkbenchError as problem:
+            result.damaged.append(_foreign(there, prompt_path(identifier), f"{problem.message}; not taken in"))
+            continue
         tx.place("packages", document, tx.in_place_of("packages", document))
-        tx.add_file(prompt_path(identifier), there.prompt(identifier))
+        tx.add_file(prompt_path(identifier), prompt)
         result.records += 1
 
 
@@ -248,15 +270,58 @@ def _lines(tx: Transaction, here: Workspace, there: Workspace, result: Merged) -
                 result.lines += 1
 
 
+def _history(tx: Transaction, here: Workspace, there: Workspace, result: Merged) -> None:
+    """The copies of messages: those of both, each message once."""
+    for name in _names(there, "history", result):
+        path = f"history/{name}"
+        data = _bytes(there, path, result) if name.endswith(".jsonl") else None
+        if data is None:
+            continue
+        mine = read_beneath(here.root, path) or b""
+        known = {line.get("id") for line in documents_in(mine)}
+        new = [line for line in documents_in(data) if line.get("id") not in known]
+        if new:
+            lines = b"".join(canonical_line(mask_json(storable(line))) for line in new)
+            tx.add_file(path, mine + (b"" if mine.endswith(b"\n") or not mine else b"\n") + lines)
+            result.lines += len(new)
+
+
 def _contents(tx: Transaction, here: Workspace, there: Workspace, result: Merged) -> None:
-    for name in sorted(set(there.blobs()) - set(here.blobs())):
-        with suppress(NotFoundError):  # not the content that its name says
-            data = there.blob(name)
-            if mask_bytes(data) != data:
-                result.damaged.append(Damage(f"blobs/{name}", "it holds what looks like a secret; not taken in"))
-                continue
+    for name in sorted(set(_names(there, "blobs", result)) - set(here.blobs())):
+        data = _bytes(there, f"blobs/{name}", result)
+        if data is None:
+            continue
+        if digest(data) != name:
+            result.damaged.append(_foreign(there, f"blobs/{name}", "not the content that its name says; not taken in"))
+        elif mask_bytes(data) != data:
+            result.damaged.append(Damage(f"blobs/{name}", "it holds what looks like a secret; not taken in"))
+        else:
             tx.add_file(f"blobs/{name}", data)
             result.contents += 1
+
+
+def _names(there: Workspace, folder: str, result: Merged) -> list[str]:
+    """The names in a folder of the other copy; none where a link stands in its place."""
+    try:
+        with explained(there.root / folder), suppress(FileNotFoundError), folder_beneath(there.root, folder) as held:
+            return names_in(held)
+    except WorkbenchError as problem:
+        result.damaged.append(_foreign(there, folder, f"{problem.message}; not taken in"))
+    return []
+
+
+def _bytes(there: Workspace, path: str, result: Merged) -> bytes | None:
+    """A file of the other copy; a link is not followed, and is told as what was not taken in."""
+    try:
+        return read_beneath(there.root, path)
+    except WorkbenchError as problem:
+        result.damaged.append(_foreign(there, path, f"{problem.message}; not taken in"))
+        return None
+
+
+def _foreign(there: Workspace, path: str, message: str) -> Damage:
+    """Something of the other copy that is not taken in, under the name of its folder."""
+    return Damage(f"{there.root.parent.name}/{path}", message)
 
 
 def _contested_fields(documents: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[Contested]:

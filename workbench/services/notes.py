@@ -15,7 +15,8 @@ from workbench.errors import NotFoundError, RefusedError, UsageError
 from workbench.services import search
 from workbench.services.context import Context
 from workbench.services.sessions import attached
-from workbench.services.tasks import current_task
+from workbench.services.tasks import current_id, glance
+from workbench.store.names import names_of
 from workbench.store.records import Records
 
 VALUE_LIMIT = 64 << 10
@@ -91,13 +92,15 @@ def write(
             "a structure note is a JSON object: what a step handled and settled",
             '{"fields": ["id", "price"], "rows": 120, "key": "id", "decisions": ["prices in USD"]}',
         )
-    records = ctx.workspace.load()
+    records = ctx.workspace.look("tasks", "attempts")
     task = task or own_task(ctx, records)
     given = tuple(dict.fromkeys(sources)) or newest_turn(ctx, records, task)
     with ctx.workspace.transaction(ctx.actor.name, f"note write {key}", now=ctx.now()) as tx:
-        name = task.id if task is not None else None
-        old = _superseded(tx.records.notes.values())
-        before = [n for n in tx.records.notes.values() if n.key == key and n.task == name and n.id not in old]
+        name = task.id if task is not None else current_id(ctx, records)
+        places = (f"notes/{folder}" for folder in names_of(ctx.workspace.folders("notes"), [key]))
+        notes = tx.look(*places).notes.values()
+        old = _superseded(notes)
+        before = [n for n in notes if n.key == key and n.task == name and n.id not in old]
         if len(before) == 1 and before[0].kind == kind and same_value(before[0].value, value):
             if set(given) <= set(before[0].sources):
                 return before[0]
@@ -121,7 +124,7 @@ def own_task(ctx: Context, records: Records) -> Task | None:
     mine = {a.task for a in records.attempts.values() if a.executor == ctx.actor.name and a.status in LIVE_ATTEMPT}
     if not ctx.actor.human and len(mine) == 1:
         return records.tasks.get(mine.pop())
-    return current_task(ctx, records)
+    return glance(ctx, records)
 
 
 def newest_turn(ctx: Context, records: Records, task: Task | None) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,8 +16,14 @@ from workbench.store.git import changed_files, file_hash
 from workbench.tokens import counter
 
 if TYPE_CHECKING:  # many commands touch no session: start-up counts
+    from workbench.services.history_rows import SessionRows
+    from workbench.services.trail import Trail
     from workbench.sessions import SessionInfo, SessionLog
-    from workbench.sessions.observed import Observed
+    from workbench.sessions.observed import Observed, Run
+    from workbench.sessions.reader_index import ReaderIndex
+
+_UNCOUNTED = 2000
+"""Messages whose tokens are counted a second time at the next start at most."""
 
 
 @dataclass(frozen=True)
@@ -26,38 +33,119 @@ class SessionState:
     info: SessionInfo
     messages: tuple[Message, ...]
     log: SessionLog
+    trail: Trail
 
     @cached_property
     def observed(self) -> Observed:
         """What the messages show to have happened; worked out when it is first asked for."""
-        from workbench.sessions.observed import observe
+        return self._trail.observed
 
-        return observe(self.messages)
+    @cached_property
+    def lost(self) -> int:
+        """Messages that the last compaction took out of the model's context."""
+        return self._trail.lost if self.info.compactions else 0
+
+    def latest_runs(self, most: int, argvs: Iterable[tuple[str, ...]]) -> list[Run]:
+        """Of every command its newest run: the newest ``most`` that do more than look, and all of some commands."""
+        runs = self._trail.runs
+        runs.look(self.observed.runs)
+        return runs.chosen(most, argvs)
+
+    @property
+    def rows(self) -> SessionRows:
+        """The rows of the history."""
+        return self._trail.rows
+
+    @property
+    def _trail(self) -> Trail:
+        """The session's own trail, or where it went on meanwhile, a new one from the beginning."""
+        if self.trail.messages is self.messages:
+            return self.trail
+        from workbench.services.trail import Trail
+
+        alone = Trail()
+        alone.moved(self.messages, 0)
+        return alone
 
 
 class SessionPool:
-    """The session files that are followed, one reader each."""
+    """The session files that are followed, one reader each.
 
-    def __init__(self) -> None:
+    Args:
+        cache: The user's cache folder, where what is known of long sessions is kept for the next start.
+    """
+
+    def __init__(self, cache: Path | None = None) -> None:
+        self._cache = cache
         self._logs: dict[Path, SessionLog] = {}
         self._states: dict[Path, SessionState] = {}
+        self._kept: dict[Path, tuple[int, int]] = {}
+        """Bytes and counted messages that the next start will know."""
+        self._seen_again: set[Path] = set()
+        self._trails: dict[Path, Trail] = {}
+        """Of sessions that were opened and not read yet."""
 
     def read(self, path: Path, agent: str | None = None) -> SessionState | None:
         """The session at ``path`` as it is now; None where the file is gone or no reader knows it."""
-        from workbench.sessions import open_session
+        from workbench.services.trail import Trail
         from workbench.sessions.packed import present
 
         if path not in self._logs and not present(path).exists():
             return None
         try:
-            log = self._logs.get(path) or self._logs.setdefault(path, open_session(path, agent))
+            log = self._logs.get(path) or self._open(path, agent)
             news = log.refresh()
         except (OSError, WorkbenchError):
             return self._states.get(path) if present(path).exists() else None
         known = self._states.get(path)
         if known is None or news.appended or news.changed or news.reset:
-            known = self._states[path] = SessionState(log.info, tuple(log.messages), log)
+            trail = self._trails.pop(path, None) if known is None else None if news.reset else known.trail
+            trail = trail or Trail()
+            known = self._states[path] = SessionState(log.info, tuple(log.messages), log, trail)
+            trail.moved(known.messages, news.since)
+            self._keep(path, known)
         return known
+
+    def _open(self, path: Path, agent: str | None) -> SessionLog:
+        from workbench.services.trail import Trail
+        from workbench.sessions import open_session
+
+        log = self._logs[path] = open_session(path, agent)
+        if self._index is not None:
+            tokens = self._index.restore(log)
+            self._kept[path] = log.read_to, len(tokens)
+            self._trails[path] = Trail(tokens)
+        return log
+
+    @cached_property
+    def _index(self) -> ReaderIndex | None:
+        from workbench.sessions.reader_index import ReaderIndex
+
+        return ReaderIndex(self._cache) if self._cache is not None else None
+
+    def keep(self, state: SessionState) -> None:
+        """Keep for the next start what is known of a session, where much of it is new; called when it was counted."""
+        if self._states.get(path := state.log.path) is state:
+            self._keep(path, state)
+
+    def close(self) -> None:
+        """Keep for the next start what is not kept yet, where it is worth it."""
+        for path, state in self._states.items():
+            self._keep(path, state, last=True)
+
+    def _keep(self, path: Path, state: SessionState, last: bool = False) -> None:
+        from workbench.sessions.reader_index import LEAST, SHARE, UNSAVED
+
+        read, counted = state.log.read_to, state.trail.rows.counted
+        before, had = self._kept.get(path, (0, 0))
+        first = path not in self._seen_again
+        enough = UNSAVED if first or last else max(UNSAVED, read // SHARE)
+        uncounted = max(_UNCOUNTED, counted // SHARE)
+        if self._index is None or read < LEAST or (abs(read - before) < enough and counted - had < uncounted):
+            return
+        self._seen_again.add(path)
+        self._kept[path] = read, counted
+        self._index.save(state.log, state.trail.rows.tokens)
 
     def children(self, state: SessionState) -> tuple[SessionState, ...]:
         """The sub-agents' sessions of a session, as they are now."""

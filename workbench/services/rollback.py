@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,9 +14,11 @@ from workbench.domain.schema import decode
 from workbench.domain.task import Task
 from workbench.domain.times import instant
 from workbench.errors import NotFoundError, RefusedError, VersionConflictError
+from workbench.services import damage
 from workbench.services.changes import entry_of, find_record
 from workbench.services.context import Context
-from workbench.store.names import one_of
+from workbench.store.names import one_of, record_path
+from workbench.store.records import Damage
 
 Document = dict[str, Any]
 STAYS = "attempts, evidence, cuts, packages and artifacts stay: they tell what happened"
@@ -49,6 +52,8 @@ class Plan:
     """Only records that would change."""
     stays: str = ""
     """What is not rolled back with them."""
+    damaged: tuple[Damage, ...] = ()
+    """What cannot be read elsewhere, and is left as it is."""
 
 
 def plan_record(ctx: Context, record: str, to: str) -> Plan:
@@ -88,6 +93,7 @@ def plan_task(ctx: Context, task: Task, at: datetime) -> Plan:
 
     Raises:
         RefusedError: The task did not exist then.
+        DamagedError: One of the task's own records cannot be read.
     """
     now: dict[tuple[str, str], Document | None] = {}
     then: dict[tuple[str, str], Document | None] = {}
@@ -101,7 +107,19 @@ def plan_task(ctx: Context, task: Task, at: datetime) -> Plan:
     if then.get(("tasks", task.id)) is None:
         raise RefusedError(f"task {task.slug} did not exist at that time", f"it is from {task.created.at}")
     images = {key: then.get(key) for key in own}
-    return Plan(f"rollback --task {task.slug} --at {at.isoformat()}", _entries(ctx, images), STAYS)
+    mine, others = _damaged(ctx, {key: now[key] or then[key] for key in own})
+    damage.refuse(mine, f"rolling task {task.slug} back")
+    return Plan(f"rollback --task {task.slug} --at {at.isoformat()}", _entries(ctx, images), STAYS, others)
+
+
+def _damaged(
+    ctx: Context, own: Mapping[tuple[str, str], Document | None]
+) -> tuple[tuple[Damage, ...], tuple[Damage, ...]]:
+    """What cannot be read: of these records, and elsewhere, unreadable lines of the log included."""
+    paths = {record_path(kind, image) for (kind, _), image in own.items() if image is not None}
+    found = ctx.workspace.load().damaged
+    mine = tuple(row for row in found if row.path in paths)
+    return mine, (*(row for row in found if row.path not in paths), *ctx.workspace.damaged_changes())
 
 
 def _belongs(kind: str, document: Document, task: Task) -> bool:

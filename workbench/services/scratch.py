@@ -40,7 +40,7 @@ def put(ctx: Context, task: Task, values: Mapping[str, Json]) -> dict[str, Json]
     for name, value in values.items():
         if too_large(value):
             raise UsageError(f"scratch {name} is over {VARIABLE_LIMIT} bytes", "keep it as a file and name its path")
-    records = ctx.workspace.load()
+    records = ctx.workspace.look("attempts")
 
     def edit(before: Any) -> dict[str, dict[str, Json]]:
         kept = {name: dict(rows) for name, rows in _kept(before).items() if _lives(records, name)}
@@ -55,7 +55,7 @@ def sweep(ctx: Context) -> None:
     """Forget what attempts that have ended left behind."""
     if not _kept(ctx.workspace.local.get(_NAME)):
         return
-    records = ctx.workspace.load()
+    records = ctx.workspace.look("attempts")
 
     def edit(before: Any) -> dict[str, Any] | None:
         return {name: rows for name, rows in _kept(before).items() if _lives(records, name)} or None

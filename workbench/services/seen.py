@@ -10,6 +10,8 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
+from heapq import nlargest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,7 +37,7 @@ if TYPE_CHECKING:  # reading sessions is not what most commands do: start-up cou
 MOST_RUNS = 200
 MOST_FILES = 500
 """What is derived at most, newest first; commands of the contract always."""
-_SETTLES = timedelta(seconds=2)
+SETTLES = timedelta(seconds=2)
 """A command's own files may be written until a moment after its result."""
 _MARKS = {"completed": "x", "in_progress": ">", "pending": " "}
 
@@ -50,11 +52,14 @@ class Place:
 
 
 @dataclass(frozen=True)
-class _Seen:
+class Seen:
+    """A session of a task, and the attempt that it belongs to."""
+
     name: str
     state: SessionState
     attempt: Attempt
     roots: tuple[Path, ...]
+    """Worktrees of the repository."""
 
     @property
     def observed(self) -> Observed:
@@ -63,12 +68,17 @@ class _Seen:
 
     def place(self, path: str) -> Place | None:
         """Where a path lies; None where that is no worktree of this repository."""
-        pure = Path(path)
-        if not pure.is_absolute():
-            return None
-        inside = [root for root in self.roots if pure.is_relative_to(root) and pure != root]
-        root = max(inside, key=lambda root: len(root.parts), default=None)
-        return Place(root, pure.relative_to(root).as_posix()) if root is not None else None
+        return _place(path, self.roots)
+
+
+@lru_cache(maxsize=1 << 14)
+def _place(path: str, roots: tuple[Path, ...]) -> Place | None:
+    pure = Path(path)
+    if not pure.is_absolute():
+        return None
+    inside = [root for root in roots if pure.is_relative_to(root) and pure != root]
+    root = max(inside, key=lambda root: len(root.parts), default=None)
+    return Place(root, pure.relative_to(root).as_posix()) if root is not None else None
 
 
 def derive(
@@ -89,15 +99,18 @@ def derive(
         attempts: Its attempts.
         dirty: Files that git calls changed, where that is known.
     """
-    stored = {line.source for line in records.evidence if line.source and line.task == task.id}
-    seen = _seen(ctx, sessions, attempts)
+    seen = seen_sessions(ctx, sessions, attempts)
     judge = _Judge(ctx, task, seen, dirty)
     found = [
         *_commands(task, seen, judge),
         *_files(ctx, task, seen),
         *(line for one in seen if (line := _plan(task, one)) is not None),
     ]
-    fresh = (item for item in found if item.evidence.source not in stored)
+    mine = [line for line in records.evidence if line.task == task.id]
+    ids = {line.id for line in mine}
+    # One message may show several things: what was cited of it hides itself alone, what was handed in hides all.
+    told = {line.source for line in mine if line.source} - {i.evidence.source for i in found if i.evidence.id in ids}
+    fresh = (item for item in found if item.evidence.id not in ids and item.evidence.source not in told)
     return tuple(sorted(fresh, key=lambda item: (instant(item.evidence.at), item.evidence.id)))
 
 
@@ -105,7 +118,7 @@ def own_changes(ctx: Context, sessions: Iterable[AttachedSession], attempt: Atte
     """Files of this worktree that the sessions of an attempt changed since a moment."""
     mine = [session for session in sessions if session.attempt == attempt.id]
     changed: set[str] = set()
-    for one in _seen(ctx, mine, (attempt,)):
+    for one in seen_sessions(ctx, mine, (attempt,)):
         for touched in one.observed.touched:
             if instant(touched.message.at) < instant(since):
                 continue
@@ -116,18 +129,19 @@ def own_changes(ctx: Context, sessions: Iterable[AttachedSession], attempt: Atte
     return frozenset(changed)
 
 
-def _seen(ctx: Context, sessions: Iterable[AttachedSession], attempts: Sequence[Attempt]) -> list[_Seen]:
+def seen_sessions(ctx: Context, sessions: Iterable[AttachedSession], attempts: Sequence[Attempt]) -> list[Seen]:
+    """The sessions that are here, sub-agents' included."""
     by_id = {attempt.id: attempt for attempt in attempts}
     roots = tuple(dict.fromkeys((ctx.location.worktree, *worktrees(ctx.location))))
     found = []
     for session in sessions:
         attempt = by_id.get(session.attempt)
         if session.state is not None and attempt is not None:
-            found += [_Seen(one.info.name, one, attempt, roots) for one in (session.state, *session.children)]
+            found += [Seen(one.info.name, one, attempt, roots) for one in (session.state, *session.children)]
     return found
 
 
-def _line(task: Task, one: _Seen, message: Message, what: str) -> Evidence:
+def _line(task: Task, one: Seen, message: Message, what: str) -> Evidence:
     return Evidence(
         id=id_from(message.ref, what),
         kind="command",
@@ -145,29 +159,30 @@ def _line(task: Task, one: _Seen, message: Message, what: str) -> Evidence:
 # Commands.
 
 
-def _commands(task: Task, seen: Sequence[_Seen], judge: _Judge) -> list[EvidenceItem]:
-    newest: dict[tuple[str, str | None], tuple[_Seen, Run, CommandSpec | None]] = {}
+def _commands(task: Task, seen: Sequence[Seen], judge: _Judge) -> list[EvidenceItem]:
+    newest: dict[tuple[str, str | None], tuple[Seen, Run, CommandSpec | None]] = {}
+    specs = {spec.run: spec for spec in reversed(task.contract.commands)}
     for one in seen:
-        for run in one.observed.runs:
-            spec = next((spec for spec in task.contract.commands if spec.run == run.argv), None)
+        for run in one.state.latest_runs(MOST_RUNS, specs):
+            spec = specs.get(run.argv)
             if run.looks and spec is None:
                 continue
             key = (" ".join(run.argv) if run.argv else run.command, run.cwd)
             known = newest.get(key)
             if known is None or _later(run, one, known[1], known[0]):
                 newest[key] = one, run, spec
-    rows = sorted(newest.values(), key=lambda row: (row[2] is not None, instant(row[1].message.at)), reverse=True)
-    kept = rows[: max(MOST_RUNS, sum(row[2] is not None for row in rows))]
+    most = max(MOST_RUNS, sum(row[2] is not None for row in newest.values()))
+    kept = nlargest(most, newest.values(), key=lambda row: (row[2] is not None, instant(row[1].message.at)))
     return [_command(task, one, run, spec, judge) for one, run, spec in kept]
 
 
-def _later(run: Run, one: _Seen, known: Run, of: _Seen) -> bool:
+def _later(run: Run, one: Seen, known: Run, of: Seen) -> bool:
     if one.name == of.name:
         return run.message.seq > known.message.seq
     return instant(run.message.at) >= instant(known.message.at)
 
 
-def _command(task: Task, one: _Seen, run: Run, spec: CommandSpec | None, judge: _Judge) -> EvidenceItem:
+def _command(task: Task, one: Seen, run: Run, spec: CommandSpec | None, judge: _Judge) -> EvidenceItem:
     failed = run.exit_code is not None and run.exit_code != (spec.exit if spec else 0)
     result = run.message.result
     if (failed or spec is not None) and (run.message.clipped or (result is not None and result.external is not None)):
@@ -192,12 +207,12 @@ def _command(task: Task, one: _Seen, run: Run, spec: CommandSpec | None, judge: 
 class _Judge:
     """Whether anything under a command changed after it."""
 
-    def __init__(self, ctx: Context, task: Task, seen: Sequence[_Seen], dirty: Sequence[str]) -> None:
+    def __init__(self, ctx: Context, task: Task, seen: Sequence[Seen], dirty: Sequence[str]) -> None:
         self._ctx = ctx
         self._task = task
         self._dirty = dirty
         self._outputs = [output.path for output in task.contract.outputs if output.path]
-        self._changes: dict[tuple[Path, str], list[tuple[_Seen, Message]]] = {}
+        self._changes: dict[tuple[Path, str], list[tuple[Seen, Message]]] = {}
         for one in seen:
             for touched in one.observed.touched:
                 for path in (touched.path, touched.old_path):
@@ -206,13 +221,13 @@ class _Judge:
                         self._note(place, one, touched.message)
         self._times: dict[tuple[str, ...], Mapping[str, float]] = {}
 
-    def _note(self, place: Place, one: _Seen, message: Message) -> None:
+    def _note(self, place: Place, one: Seen, message: Message) -> None:
         """Keep the newest change of every file, one for each session."""
         known = self._changes.setdefault((place.root, place.path), [])
         known[:] = [row for row in known if row[0].name != one.name]
         known.append((one, message))
 
-    def changed_since(self, one: _Seen, run: Run, spec: CommandSpec | None) -> tuple[str, ...]:
+    def changed_since(self, one: Seen, run: Run, spec: CommandSpec | None) -> tuple[str, ...]:
         """Files under a command that changed after it ended."""
         root = next((r for r in one.roots if run.cwd and Path(run.cwd).is_relative_to(r)), self._ctx.location.worktree)
         under = self._under(spec)
@@ -222,7 +237,7 @@ class _Judge:
             if place == root and under(path) and any(_after(message, by, run, one) for by, message in changes)
         }
         if root == self._ctx.location.worktree and run.message.at:
-            ended = (instant(run.message.at) + _SETTLES).timestamp()
+            ended = (instant(run.message.at) + SETTLES).timestamp()
             changed |= {path for path, time in self._on_disk(spec).items() if time > ended and under(path)}
         return tuple(sorted(changed))
 
@@ -245,18 +260,19 @@ class _Judge:
         if key not in self._times:
             base = self._ctx.location.worktree
             paths = beneath(base, [fixed_part(glob) for glob in named]).paths if named else tuple(self._dirty)
-            self._times[key] = {path: time for path in paths if (time := _written(base / path)) is not None}
+            self._times[key] = {path: time for path in paths if (time := written(base / path)) is not None}
         return self._times[key]
 
 
-def _written(path: Path) -> float | None:
+def written(path: Path) -> float | None:
+    """When a file was last written; None where it cannot be told."""
     try:
         return os.lstat(path).st_mtime
     except (OSError, ValueError):
         return None
 
 
-def _after(change: Message, by: _Seen, run: Run, one: _Seen) -> bool:
+def _after(change: Message, by: Seen, run: Run, one: Seen) -> bool:
     """Whether a change came after a command: by the file where one session shows both, else by time."""
     if by.name == one.name:
         return change.seq > run.message.seq
@@ -266,8 +282,8 @@ def _after(change: Message, by: _Seen, run: Run, one: _Seen) -> bool:
 # Files and plans.
 
 
-def _files(ctx: Context, task: Task, seen: Sequence[_Seen]) -> list[EvidenceItem]:
-    newest: dict[Place, tuple[_Seen, Touched]] = {}
+def _files(ctx: Context, task: Task, seen: Sequence[Seen]) -> list[EvidenceItem]:
+    newest: dict[Place, tuple[Seen, Touched]] = {}
     for one in seen:
         for touched in one.observed.touched:
             place = one.place(touched.path)
@@ -297,7 +313,7 @@ def _said(touched: Touched, path: str) -> str:
     return f"{change.op} {path}" + (f" ({' '.join(counts)})" if counts else "")
 
 
-def _plan(task: Task, one: _Seen) -> EvidenceItem | None:
+def _plan(task: Task, one: Seen) -> EvidenceItem | None:
     """The agent's own plan as it stands: what it ticked off, it claims."""
     message, items = one.observed.plan, one.observed.items
     if message is None or not items:

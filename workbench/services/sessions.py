@@ -1,28 +1,30 @@
-"""Agents' sessions: which there are, and which belong to a task's attempts."""
+"""Agents' sessions that belong to a task's attempts: attached, read, followed."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.domain.message import Message
 from workbench.domain.record import Stamp
 from workbench.domain.task import Attempt, SessionRef, Task
-from workbench.domain.times import instant, stamp
 from workbench.errors import NotFoundError, RefusedError, UsageError
 from workbench.services import tasks
 from workbench.services.context import Context
 from workbench.services.kept import copies
+from workbench.services.places import in_worktree
 from workbench.services.pool import SessionState
+from workbench.services.session_list import listing, worktree_of_session
 from workbench.store.records import Records
-from workbench.store.worktrees import worktrees
 
 if TYPE_CHECKING:
-    from workbench.sessions import FoundSession
+    from workbench.sessions import SessionInfo
+
+_BEGINNING = 64
+"""Messages by which it is told whether a session begins as another does."""
 
 
 @dataclass(frozen=True)
@@ -37,39 +39,13 @@ class AttachedSession:
     """What its sub-agents did, where that lies in files of its own."""
     kept: tuple[Message, ...] = ()
     """Copies of some of its messages, where its file is not here."""
+    repeated: frozenset[str] = frozenset()
+    """Ids of its messages that are an earlier session's: what a fork begins with is shown, and carried, once."""
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """All of its messages, or those of which there are copies."""
         return self.state.messages if self.state is not None else self.kept
-
-
-def listing(ctx: Context) -> list[FoundSession]:
-    """Sessions of this repository, newest first.
-
-    Those whose records name it or one of its worktrees, and those that were attached by their path.
-    """
-    from workbench.sessions import discover
-
-    found = discover(worktrees(ctx.location), ctx.env)
-    known = {session.name for session in found}
-    for name, path in ctx.workspace.local.session_paths.items():
-        if name not in known and (session := _by_path(name, Path(path))) is not None:
-            found.append(session)
-    return sorted(found, key=lambda session: (instant(session.updated_at), session.id), reverse=True)
-
-
-def _by_path(name: str, path: Path) -> FoundSession | None:
-    """An attached session as its file's status tells it; None where the file is gone."""
-    from workbench.sessions import FoundSession
-
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    agent, _, session_id = name.partition(":")
-    written = stamp(datetime.fromtimestamp(status.st_mtime, UTC))
-    return FoundSession(agent, session_id, path, None, "", status.st_size, written)
 
 
 def attached(ctx: Context, records: Records, task: Task) -> list[AttachedSession]:
@@ -88,8 +64,20 @@ def attached(ctx: Context, records: Records, task: Task) -> list[AttachedSession
                     state = None  # the file holds another session by now, or nothing that is one
                 children = ctx.sessions.children(state) if state is not None else ()
             kept = copies(ctx.workspace, ref.name) if state is None else ()
-            found[ref.name] = AttachedSession(ref, attempt.id, path, state, children, kept)
+            before = [s.state for s in found.values() if s.state is not None and s.ref.agent == ref.agent]
+            repeated = _repeated(state, before) if state is not None and before else frozenset()
+            found[ref.name] = AttachedSession(ref, attempt.id, path, state, children, kept, repeated)
     return list(found.values())
+
+
+def _repeated(state: SessionState, before: Iterable[SessionState]) -> frozenset[str]:
+    """What a session took over from earlier ones when it was forked from them: a fork begins with the history."""
+    begins = [message.id for message in state.messages[:_BEGINNING]]
+    repeated: set[str] = set()
+    for earlier in before:
+        if not {message.id for message in earlier.messages[:_BEGINNING]}.isdisjoint(begins):
+            repeated |= {m.id for m in earlier.messages} & {m.id for m in state.messages}
+    return frozenset(repeated)
 
 
 def locate(ctx: Context, name: str) -> tuple[str, Path]:
@@ -126,11 +114,7 @@ def attach(ctx: Context, task: Task, name: str) -> Attempt:
     """
     ctx.require_writable()
     agent, path = locate(ctx, name)
-    with ctx.lock:
-        state = ctx.sessions.read(path, agent or None)
-    if state is None:
-        raise UsageError(f"{path}: no agent's session that this version reads", "it reads Claude Code and Codex")
-    info = state.info
+    info = _read(ctx, path, agent or None)
     ref = SessionRef(agent=info.agent, id=info.id, joined=Stamp(by=ctx.actor.name, at=ctx.stamp()))
     ctx.workspace.local.set_session_path(ref.name, str(path))
     records = ctx.workspace.load()
@@ -144,13 +128,34 @@ def attach(ctx: Context, task: Task, name: str) -> Attempt:
                 "a session belongs to one task",
             )
     if records.tasks[task.id].running is None:
-        return tasks.take(ctx, records.tasks[task.id], f"agent:{info.agent}", ref)
+        where = worktree_of_session(ctx, info.cwds)
+        there = in_worktree(ctx, where.name) if where is not None else ctx
+        return tasks.take(there, records.tasks[task.id], f"agent:{info.agent}", ref)
     with ctx.workspace.transaction(ctx.actor.name, f"session attach {task.slug} {ref.name}", now=ctx.now()) as tx:
         running = tx.records.tasks[task.id].running
         if running is None or running not in tx.records.attempts:
             raise RefusedError("the running attempt ended meanwhile", "attach it again")
         attempt = tx.records.attempts[running]
         return tx.put(attempt.with_(sessions=(*attempt.sessions, ref)))
+
+
+def _read(ctx: Context, path: Path, agent: str | None) -> SessionInfo:
+    """What a file says of its session.
+
+    Raises:
+        NotFoundError: It is gone.
+        StorageError: It cannot be read.
+        UsageError: It is no session that can be read, or an empty one.
+    """
+    from workbench.sessions import open_session
+
+    with ctx.lock:
+        state = ctx.sessions.read(path, agent)
+        if state is None:
+            open_session(path, agent).refresh()  # it says what is wrong
+    if state is None or not state.messages:
+        raise UsageError(f"{path}: no message in it so far", "attach it once the agent has begun to work")
+    return state.info
 
 
 def follow(ctx: Context, task: Task, *, every: float = 0.2, stop_when_idle: bool = False) -> Iterator[Message]:
@@ -163,14 +168,14 @@ def follow(ctx: Context, task: Task, *, every: float = 0.2, stop_when_idle: bool
         stop_when_idle: End when a look brings nothing new, instead of waiting for more.
     """
     seen: set[str] = set()
+    known: dict[str, SessionState] = {}
     while True:
-        fresh = [
-            message
-            for session in attached(ctx, ctx.workspace.load(), task)
-            if session.state is not None
-            for message in session.state.messages
-            if message.ref not in seen
-        ]
+        fresh = []
+        for session in attached(ctx, ctx.workspace.load(), task):
+            state = session.state
+            if state is not None and known.get(session.ref.name) is not state:
+                known[session.ref.name] = state
+                fresh += [message for message in state.messages if message.ref not in seen]
         seen.update(message.ref for message in fresh)
         yield from fresh
         if stop_when_idle and not fresh:

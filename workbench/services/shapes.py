@@ -8,13 +8,16 @@ import msgspec
 
 if TYPE_CHECKING:
     # Names for annotations only: a command that prints a fact need not load readers and launches.
+    from workbench.domain.contested import Contest
     from workbench.domain.package import Difference
     from workbench.domain.state_findings import Finding
     from workbench.domain.task import Attempt, Task
     from workbench.services.cutting import CutPlan
     from workbench.services.merging import Contested
+    from workbench.services.produced import SeenArtifact
+    from workbench.services.request import RequestView
+    from workbench.services.session_list import Listed
     from workbench.services.view import FactView, HistoryView, MessageView, PackageView
-    from workbench.sessions import FoundSession
     from workbench.store.examine import Check
     from workbench.store.records import Damage
 
@@ -84,6 +87,60 @@ def history_json(history: HistoryView) -> dict[str, Any]:
     }
 
 
+def request_json(found: RequestView) -> dict[str, Any]:
+    """What one request carried."""
+    messages = []
+    for row in found.messages:
+        message = row.message
+        document = {"id": message.ref, "index": message.seq, "role": message.role, "kind": message.kind}
+        document |= {"origin": message.origin, "at": message.at, "part": row.part, "new": row.new}
+        document |= {"tokens": row.tokens, "text": row.text}
+        if message.call is not None:
+            document["call"] = builtins(message.call)
+        if message.result is not None:
+            document["result"] = builtins(message.result)
+        messages.append(document)
+    return {
+        "request": {
+            "session": found.session,
+            "number": found.number,
+            "of": len(found.numbers),
+            "answer": found.answer.ref,
+            "at": found.answer.at,
+            "model": found.model,
+            "usage": None if found.usage is None else builtins(found.usage) | {"context": found.usage.context},
+        },
+        "parts": [
+            {"part": p.name, "messages": p.messages, "recorded": p.recorded, "not_recorded": p.not_recorded}
+            for p in found.parts
+        ],
+        "ages": found.ages,
+        "stated": [{"name": one.name, "tokens": one.tokens, "text": one.text} for one in found.stated],
+        "messages": messages,
+        "tokens": {"counted": found.counted, "tokenizer": found.tokenizer, "estimated": found.estimated},
+        "basis": found.basis,
+    }
+
+
+def seen_artifact_json(found: SeenArtifact) -> dict[str, Any]:
+    """A file that sessions wrote; the shape of an artifact, with the message that shows each version."""
+    versions = [
+        {
+            "number": one.number,
+            "sha256": one.sha256,
+            "size": one.size,
+            "path": one.path,
+            "attempt": one.attempt,
+            "made": {"by": one.by, "at": one.at},
+            "op": one.op,
+            "source": one.source,
+        }
+        for one in found.versions
+    ]
+    named = {"id": found.id, "task": found.task, "key": found.key, "kind": found.kind}
+    return {**named, "seen": True, "versions": versions, "bindings": []}
+
+
 def cut_json(plan: CutPlan) -> dict[str, Any]:
     """A cut, planned or done."""
     package = plan.package
@@ -96,17 +153,30 @@ def cut_json(plan: CutPlan) -> dict[str, Any]:
     }
 
 
-def session_json(session: FoundSession) -> dict[str, Any]:
-    """A session that was found."""
+def session_json(row: Listed) -> dict[str, Any]:
+    """A session that was found; its messages are not counted, since only the two ends of its file were read."""
+    session = row.session
     return {
         "agent": session.agent,
         "id": session.id,
         "path": str(session.path),
         "cwd": session.cwd,
+        "worktree": str(session.folder) if session.folder else None,
+        "worktree_name": row.worktree,
         "title": session.title,
         "size": session.size,
+        "messages": None,
         "started_at": session.started_at,
         "updated_at": session.updated_at,
+        "status": "live" if row.live else "idle",
+        "full": row.full,
+        "limited_until": row.limited_until,
+        "parent": session.parent,
+        "children": list(session.children),
+        "forked_from": session.forked_from,
+        "task": row.task.slug if row.task else None,
+        "attempt": row.attempt.id if row.attempt else None,
+        "follows": row.follows or None,
     }
 
 
@@ -160,3 +230,16 @@ def check_json(check: Check) -> dict[str, Any]:
 def contested_json(row: Contested) -> dict[str, Any]:
     """What two merged copies say differently."""
     return {"record": row.record, "field": row.field, "claims": [dict(claim) for claim in row.claims]}
+
+
+def contest_json(row: Contest) -> dict[str, Any]:
+    """A contested field, with what stands in it until it is settled."""
+    return {
+        "record": row.record,
+        "name": row.name,
+        "field": row.field,
+        "version": row.version,
+        "present": row.present,
+        "claims": [{**builtins(claim), "stands": row.stands(claim)} for claim in row.claims],
+        "task": row.task,
+    }

@@ -12,6 +12,7 @@ import msgspec
 from workbench.compiler import EvidenceItem
 from workbench.domain.artifact import Artifact, ArtifactVersion
 from workbench.domain.delta import Conflict, Delta, DoneWord, Hand, Outcome
+from workbench.domain.evidence import Evidence
 from workbench.domain.fact import canonical_value
 from workbench.domain.ids import new_id
 from workbench.domain.record import Json, Stamp
@@ -21,7 +22,7 @@ from workbench.domain.state_findings import Finding, find, is_vague
 from workbench.domain.task import LIVE_ATTEMPT, Task
 from workbench.domain.variables import ARTIFACT, ENVIRONMENT, is_reference, too_large
 from workbench.errors import RefusedError, VersionConflictError
-from workbench.services import evidence, scratch
+from workbench.services import citing, evidence, scratch
 from workbench.services.context import Context
 from workbench.services.material import judged
 from workbench.store.mask import mask_document
@@ -115,7 +116,8 @@ def update(ctx: Context, task: Task, delta: Delta, why: str = "") -> Updated:
         NotFoundError: An id names no item or no evidence.
     """
     base = _base(ctx, task, delta.expect)
-    return carry_out(ctx, task, f"state update {task.slug}", lambda _now: (delta, ()), base=base, why=why)
+    cited = citing.cited(ctx, task, delta.evidence)
+    return carry_out(ctx, task, f"state update {task.slug}", lambda _now: (delta, ()), base=base, cited=cited, why=why)
 
 
 Plan = Callable[[Task], tuple[Delta, Sequence[Conflict]]]
@@ -123,13 +125,24 @@ Plan = Callable[[Task], tuple[Delta, Sequence[Conflict]]]
 
 
 def carry_out(
-    ctx: Context, task: Task, command: str, plan: Plan, *, base: Task | None = None, why: str = ""
+    ctx: Context,
+    task: Task,
+    command: str,
+    plan: Plan,
+    *,
+    base: Task | None = None,
+    cited: Sequence[Evidence] = (),
+    why: str = "",
 ) -> Updated:
-    """Change a state under the lock; what :func:`update` says holds."""
+    """Change a state under the lock; what :func:`update` says holds.
+
+    ``cited`` is evidence that sessions show and that the delta names: it is stored with the change.
+    """
     ctx.require_writable()
     with ctx.workspace.transaction(ctx.actor.name, command, why, now=ctx.now()) as tx:
-        now: Task = tx.records.tasks[task.id]
-        require_own(ctx, now, tx.records)
+        records = tx.look(*_concerning(task))
+        now: Task = records.tasks[task.id]
+        require_own(ctx, now, records)
         delta, known = plan(now)
         _refuse_secrets({**delta.set, **delta.scratch})
         if delta.expect is not None and delta.expect > now.version:
@@ -139,35 +152,54 @@ def carry_out(
                 expected=delta.expect,
                 found=now.version,
             )
-        out = _applied(ctx, tx, now, delta, base if base is not None and base.version != now.version else None)
+        base = base if base is not None and base.version != now.version else None
+        out = _applied(ctx, tx, records, now, delta, base, cited)
         after = _with(now, out)
         saved = tx.put(after) if after != now else now
+        named = {name for item in saved.state.done for name in item.evidence}
+        stored = {line.id for line in records.evidence}
+        citing.keep(ctx, tx, saved, [line for line in cited if line.id in named - stored])
     if delta.scratch:
         scratch.put(ctx, saved, delta.scratch)
     since = delta.expect if delta.expect is not None and delta.expect != now.version else None
-    result = Updated(view_of(ctx, ctx.workspace.load(), saved), tuple(out.applied), tuple(out.said), since)
+    vague = any(is_vague(item) for item in saved.state.pending)  # what they may mean is looked for among all names
+    seen = ctx.workspace.load() if vague else ctx.workspace.look(*_concerning(task))
+    result = Updated(view_of(ctx, seen, saved), tuple(out.applied), tuple(out.said), since)
     conflicts = (*known, *out.conflicts)
     if conflicts:
         raise _conflict(result, delta.expect, conflicts)
     return result
 
 
-def _applied(ctx: Context, tx: Transaction, task: Task, delta: Delta, base: Task | None) -> Outcome:
-    delta = _named_in_full(tx.records, task, delta)
+def _concerning(task: Task) -> tuple[str, ...]:
+    """The places of the records that a change of a task's state rests on."""
+    return f"tasks/{task.id}.json", "attempts", "evidence", "artifacts"
+
+
+def _applied(
+    ctx: Context,
+    tx: Transaction,
+    records: Records,
+    task: Task,
+    delta: Delta,
+    base: Task | None,
+    cited: Sequence[Evidence],
+) -> Outcome:
+    delta = _named_in_full(records, task, delta, cited)
     hand = Hand(
         by=ctx.actor.name,
         at=tx.now,
         attempt=task.running,
-        evidence=evidence.shows(ctx, tx.records, task, delta.evidence),
-        keep_large=lambda name, value: _keep_large(ctx, tx, task, name, value),
+        evidence=evidence.shows(ctx, records, task, delta.evidence, cited),
+        keep_large=lambda name, value: _keep_large(ctx, tx, records, task, name, value),
     )
     return apply(delta, task.state, task.contract.variables, hand, base.state if base is not None else None)
 
 
-def _named_in_full(records: Records, task: Task, delta: Delta) -> Delta:
+def _named_in_full(records: Records, task: Task, delta: Delta, cited: Sequence[Evidence]) -> Delta:
     """The delta with every piece of evidence by its whole id."""
     rows = [
-        row.with_(evidence=tuple(evidence.find(records, task, name).id for name in row.evidence))
+        row.with_(evidence=tuple(evidence.find(records, task, name, cited).id for name in row.evidence))
         if isinstance(row, DoneWord)
         else row
         for row in delta.done
@@ -249,14 +281,14 @@ def _refuse_secrets(values: Mapping[str, Any]) -> None:
             )
 
 
-def _keep_large(ctx: Context, tx: Transaction, task: Task, name: str, value: Json) -> Json:
+def _keep_large(ctx: Context, tx: Transaction, records: Records, task: Task, name: str, value: Json) -> Json:
     """What stands for a value: itself, or the artifact version that holds it."""
     if not too_large(value):
         return value
     data = canonical_value(value).encode()
     digest = hashlib.sha256(data).hexdigest()
     key = f"state.{name}"
-    known = [a for a in tx.records.artifacts.values() if a.task == task.id and a.key == key and a.kind == "variable"]
+    known = [a for a in records.artifacts.values() if a.task == task.id and a.key == key and a.kind == "variable"]
     before = known[0] if known else Artifact(id=new_id(), task=task.id, key=key, kind="variable")
     newest = max(before.versions, key=lambda version: version.number, default=None)
     if newest is not None and newest.sha256 == digest:

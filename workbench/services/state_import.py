@@ -9,6 +9,7 @@ import msgspec
 from workbench.domain.alike import plain
 from workbench.domain.delta import Conflict, Delta, DoneWord, NewItem
 from workbench.domain.fact import same_value
+from workbench.domain.ids import is_id, slugify
 from workbench.domain.record import Json
 from workbench.domain.task import Task
 from workbench.domain.times import EPOCH, instant
@@ -60,25 +61,56 @@ def document_from(value: Any) -> Document:
     return found
 
 
-def take_over(ctx: Context, task: Task, value: Any, why: str = "") -> Updated:
+def take_over(ctx: Context, task: Task, value: Any, why: str = "", *, known_as: str | None = None) -> Updated:
     """Merge a state from elsewhere into a task's.
 
     Variables that the contract does not declare are declared with the type of their value. What somebody
     changed here after the document was written stays, and is a conflict.
 
+    Args:
+        ctx: Where and who.
+        task: Into which task.
+        value: The document.
+        why: The reason; else the document's time.
+        known_as: What the document calls the task, where that is the name of another one here.
+
     Raises:
-        UsageError: It is no state, or a variable does not fit its declaration.
+        UsageError: It is no state, a variable does not fit its declaration, or it is another task's.
         VersionConflictError: A variable or an item changed here since ``updated_at``.
     """
     document = document_from(value)
     name = document.name
+    if name != known_as:
+        _refuse_anothers(ctx, task, name)
     updated = carry_out(
         ctx, task, f"state import {task.slug}", lambda now: _plan(document, now), why=why or document.updated_at
     )
-    if name and name not in (task.id, task.slug, task.title):
+    if name and not _names(name, task):
         said = (*updated.said, f"the document speaks of {name!r}; it was taken into {task.slug}")
         return Updated(updated.view, updated.applied, said, updated.since)
     return updated
+
+
+def _names(name: str, task: Task) -> bool:
+    """Whether a name means a task: as id, slug or title, however it is written."""
+    return name == task.id or slugify(name) in (task.slug, slugify(task.title))
+
+
+def _refuse_anothers(ctx: Context, task: Task, name: str | None) -> None:
+    """A name that only the document knows is no matter; the name of another task here is a mistake.
+
+    Raises:
+        UsageError: It names another task.
+    """
+    if not name or _names(name, task):
+        return
+    others = [other for other in ctx.workspace.load().tasks.values() if other.id != task.id and _names(name, other)]
+    if others or is_id(name):
+        raise UsageError(
+            f"the document is of task {name[:60]!r}, not of {task.slug}",
+            (f"take it into that one: workbench state import {others[0].slug} --file F\n" if others else "")
+            + f"or, where it is the same work: --from {name[:60]!r}",
+        )
 
 
 def _plan(document: Document, task: Task) -> tuple[Delta, list[Conflict]]:

@@ -13,8 +13,9 @@ from workbench.services.viewing import build_view
 def status(ctx: Context, view: View | None = None) -> dict[str, Any]:
     """The workspace in figures and in what needs the person now."""
     view = view or build_view(ctx)
-    lifecycles = [row.lifecycle for row in view.facts]
-    odd = view.task.findings if view.task else ()
+    lifecycles = [row.lifecycle for row in view.facts if row.asked]
+    # What rules found in sessions is counted nowhere until somebody takes it.
+    odd = [found for found in view.task.findings if found.code != "not_accepted"] if view.task else []
     return {
         "workspace": str(view.place.root),
         "worktree": str(view.place.worktree),
@@ -57,5 +58,6 @@ def status(ctx: Context, view: View | None = None) -> dict[str, Any]:
         },
         "needs_you": [{"code": n.code, "text": n.text, "key": n.key, "subject": n.subject} for n in view.needs_you],
         "findings": [*view.warnings, *(f"{found.text}: {found.offer}" for found in odd)],
+        "contested": [shapes.contest_json(row) for row in view.contests],
         "damaged": [shapes.damage_json(d) for d in view.damaged],
     }

@@ -25,6 +25,7 @@ from workbench.domain.times import instant, stamp
 from workbench.domain.trimming import Trim
 from workbench.services import packages, tasks
 from workbench.services.context import HUMAN_SHELL, open_context
+from workbench.services.following import Follower
 from workbench.store.transaction import Transaction
 from workbench.store.workspace import Workspace
 
@@ -74,10 +75,11 @@ class Story:
         for name, path in self.document["sessions"].items():
             workspace.local.set_session_path(name, str(self.folder / path))
         workspace.local.current_task = self.document["task"]
+        # A story's people act in it, whoever copies it and from whatever shell.
+        told = {**env, HUMAN_SHELL: "1"}
+        Follower(open_context(self.folder, workspace=self.folder, env=told)).pass_over()
         for package in self._filled(self.document["packages"]):
             moment = instant(package["at"])
-            # A story's people act in it, whoever copies it and from whatever shell.
-            told = {**env, HUMAN_SHELL: "1"}
             ctx = open_context(self.folder, workspace=self.folder, as_=package["by"], env=told, now=moment)
             packages.prepare(ctx, tasks.resolve(ctx, package["task"]), package["to"])
 

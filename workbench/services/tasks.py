@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Iterator, Mapping
-from pathlib import PurePosixPath
+from collections.abc import Mapping
 from typing import Any
-
-import msgspec
 
 from workbench.domain.contract import Contract
 from workbench.domain.fact import Act, Fact, Source, is_key
-from workbench.domain.ids import new_id, slugify
+from workbench.domain.ids import is_id, new_id, slugify
 from workbench.domain.record import Stamp
 from workbench.domain.task import LIVE_ATTEMPT, Attempt, AttemptStatus, SessionRef, Task, TaskState, without_attempt
-from workbench.errors import NotFoundError, RefusedError, StorageError, UsageError, VersionConflictError
+from workbench.errors import DamagedError, NotFoundError, RefusedError, StorageError, UsageError, VersionConflictError
 from workbench.handoff.transfer import close_packages
 from workbench.services import damage, scratch
 from workbench.services.context import Context
+from workbench.services.contracts import contract_from, needed
 from workbench.store.git import head
 from workbench.store.mask import mask
 from workbench.store.records import Records
-
-_DRAFT_KEYS = ("title", "slug", "constraints", *(f.encode_name for f in msgspec.structs.fields(Contract)))
 
 
 def current_task(ctx: Context, records: Records) -> Task | None:
@@ -34,12 +29,29 @@ def current_task(ctx: Context, records: Records) -> Task | None:
     """
     for chosen in (ctx.env.get("WORKBENCH_TASK"), ctx.workspace.local.current_task):
         if chosen:
-            damage.refuse((d for d in records.damaged if d.path == f"tasks/{chosen}.json"), "the current task")
+            own = ("tasks", f"tasks/{chosen}.json")
+            damage.refuse((d for d in records.damaged if d.path in own), "the current task")
             matches = [t for t in records.tasks.values() if t.id.startswith(chosen) or t.slug == chosen]
             if len(matches) == 1:
                 return matches[0]
     open_ = [t for t in records.tasks.values() if t.status in ("open", "draft")]
     return max(open_ or records.tasks.values(), key=lambda t: (t.created.at, t.id), default=None)
+
+
+def glance(ctx: Context, records: Records) -> Task | None:
+    """The current task, for lists: none where its record cannot be read, which they say by themselves."""
+    try:
+        return current_task(ctx, records)
+    except DamagedError:
+        return None
+
+
+def current_id(ctx: Context, records: Records) -> str | None:
+    """The id of the current task, also where its record cannot be read: what is its own is still its own."""
+    task = glance(ctx, records)
+    chosen = ctx.workspace.local.current_task
+    unread = {d.path for d in records.damaged} & {"tasks", f"tasks/{chosen}.json"}
+    return task.id if task is not None else chosen if unread else None
 
 
 def resolve(ctx: Context, text: str, records: Records | None = None) -> Task:
@@ -48,7 +60,7 @@ def resolve(ctx: Context, text: str, records: Records | None = None) -> Task:
     Raises:
         NotFoundError: None, or several (``details['candidates']``).
     """
-    records = records or ctx.workspace.load()
+    records = records or _as_few_as_tell(ctx, text)
     if text == "@":
         task = current_task(ctx, records)
         if task is None:
@@ -57,6 +69,13 @@ def resolve(ctx: Context, text: str, records: Records | None = None) -> Task:
     found = records.find("tasks", text)
     assert isinstance(found, Task)
     return found
+
+
+def _as_few_as_tell(ctx: Context, text: str) -> Records:
+    """The one task that a whole id names, else all tasks; nothing but tasks."""
+    named = (ctx.env.get("WORKBENCH_TASK") or ctx.workspace.local.current_task or "") if text == "@" else text
+    one = ctx.workspace.look(f"tasks/{named}.json") if is_id(named) else None
+    return one if one is not None and one.tasks else ctx.workspace.look("tasks")
 
 
 def listing(ctx: Context) -> tuple[Task, ...]:
@@ -90,9 +109,8 @@ def new(ctx: Context, draft: Mapping[str, Any]) -> Task:
     if not isinstance(title, str) or not title.strip():
         raise UsageError("a task needs a title", "workbench task new TITLE")
     records = ctx.workspace.load()
-    contract = contract_from(
-        ctx, {k: v for k, v in draft.items() if k not in ("title", "slug", "constraints")}, records
-    )
+    fields = {k: v for k, v in draft.items() if k not in ("title", "slug", "constraints")}
+    contract = contract_from(fields, lambda name: resolve(ctx, name, records).id)
     slug = _free_slug(records, draft.get("slug") or slugify(mask(title)))
     created = Stamp(by=ctx.actor.name, at=ctx.stamp())
     task = Task(
@@ -145,78 +163,6 @@ def _constraint(ctx: Context, task: Task, row: Mapping[str, Any]) -> Fact:
     )
 
 
-def contract_from(ctx: Context, fields: Mapping[str, Any], records: Records, base: Contract | None = None) -> Contract:
-    """A contract from loosely written fields, over ``base`` where given.
-
-    Raises:
-        UsageError: An unknown field, a wrong type, or a reference to a task that is not there.
-    """
-    for key in fields:
-        if key not in _DRAFT_KEYS:
-            raise UsageError(f"unknown field {key!r} of a contract", "known: " + ", ".join(_DRAFT_KEYS))
-    document = msgspec.to_builtins(base) if base is not None else {}
-    document.update(fields)
-    document["acceptance"] = [_acceptance(row) for row in document.get("acceptance", ())]
-    document["commands"] = [_command(row) for row in document.get("commands", ())]
-    document["depends_on"] = [resolve(ctx, str(name), records).id for name in document.get("depends_on", ())]
-    document["inputs"] = [_input(ctx, row, records) for row in document.get("inputs", ())]
-    try:
-        contract = msgspec.convert(document, Contract)
-    except msgspec.ValidationError as problem:
-        raise UsageError(f"the contract does not fit: {problem}", "see: workbench schema print task") from None
-    for path in _paths_of(contract):
-        check_path(path)
-    ids = [c.id for c in contract.commands]
-    for item in contract.acceptance:
-        kind, _, name = item.check.partition(":")
-        known = {"command": ids, "output": [o.key for o in contract.outputs]}.get(kind)
-        if kind not in ("command", "output", "file", "manual") or (known is not None and name not in known):
-            raise UsageError(
-                f"acceptance {item.text!r} asks for the check {item.check!r}, which the contract does not have",
-                "checks: command:ID, output:KEY, file:PATH, manual",
-            )
-    return contract
-
-
-def _paths_of(contract: Contract) -> Iterator[str]:
-    yield from contract.targets
-    yield from (output.path for output in contract.outputs if output.path is not None)
-    yield from (item.check.partition(":")[2] for item in contract.acceptance if item.check.startswith("file:"))
-
-
-def check_path(path: str) -> None:
-    """A path of a contract lies beneath the worktree, whichever that is (``workspace.md``, gate ``beneath``)."""
-    pure = PurePosixPath(path)
-    outside = pure.is_absolute() or ".." in pure.parts or path.startswith("~")
-    if not path.strip() or outside or "\\" in path or not path.isprintable():
-        raise UsageError(
-            f"path {path!r} does not lie beneath the worktree",
-            "write it relative to the worktree, like src/",
-        )
-
-
-def _acceptance(row: Any) -> Any:
-    if isinstance(row, str):
-        return {"id": new_id(), "text": row}
-    return {"id": new_id(), **row} if isinstance(row, Mapping) else row
-
-
-def _input(ctx: Context, row: Any, records: Records) -> Any:
-    """An input, with the task that gives it by id: a slug may come to mean another task."""
-    if isinstance(row, Mapping) and isinstance(row.get("from"), str):
-        return {**row, "from": resolve(ctx, row["from"], records).id}
-    return row
-
-
-def _command(row: Any) -> Any:
-    if isinstance(row, Mapping) and isinstance(row.get("run"), str):
-        try:
-            return {**row, "run": shlex.split(row["run"])}
-        except ValueError as problem:
-            raise UsageError(f"command {row['run']!r}: {problem}", "quote it as a shell would want it") from None
-    return row
-
-
 def revise(ctx: Context, task: Task, changes: Mapping[str, Any], why: str = "") -> Task:
     """Change a contract; the plan revision counts up, and a running attempt becomes outdated."""
     ctx.require_human("revising a task")
@@ -225,12 +171,32 @@ def revise(ctx: Context, task: Task, changes: Mapping[str, Any], why: str = "") 
         now = tx.records.tasks[task.id]
         title = changes.get("title", now.title)
         rest = {k: v for k, v in changes.items() if k not in ("title", "slug", "constraints")}
-        contract = contract_from(ctx, rest, tx.records, now.contract)
+        contract = contract_from(rest, lambda name: resolve(ctx, name, tx.records).id, now.contract)
+        _refuse_circle(now, contract, tx.records)
         revision = now.plan_revision + (contract != now.contract)
         saved = tx.put(now.with_(title=title, contract=contract, plan_revision=revision), expect=task.version)
         for row in changes.get("constraints", ()):
             tx.put(_constraint(ctx, saved, row))
     return saved
+
+
+def _refuse_circle(task: Task, contract: Contract, records: Records) -> None:
+    """A task that waits for itself, by however many steps, never begins.
+
+    Raises:
+        UsageError: Naming the way round.
+    """
+    ways: list[tuple[str, ...]] = [(name,) for name in needed(contract)]
+    seen: set[str] = set()
+    while ways:
+        way = ways.pop()
+        if way[-1] == task.id:
+            steps = [records.tasks[name].slug for name in (task.id, *way)]
+            raise UsageError(f"the task would wait for itself: {' -> '.join(steps)}", "leave one of these out")
+        other = records.tasks.get(way[-1])
+        if other is not None and other.id not in seen:
+            seen.add(other.id)
+            ways += [(*way, name) for name in needed(other.contract)]
 
 
 def close(ctx: Context, task: Task, status: str, why: str) -> Task:
@@ -242,6 +208,8 @@ def close(ctx: Context, task: Task, status: str, why: str) -> Task:
     stamp = Stamp(by=ctx.actor.name, at=ctx.stamp(), why=why)
     with ctx.workspace.transaction(ctx.actor.name, f"task {status} {task.slug}", why, now=ctx.now()) as tx:
         now = tx.records.tasks[task.id]
+        if now.status in ("complete", "cancelled"):
+            raise RefusedError(f"task {now.slug} is {now.status} already", f"see: workbench log {now.slug}")
         if "running" in now.contests:
             raise RefusedError(f"who runs task {now.slug} is contested", "end all but one: workbench attempt end ID")
         if now.running and now.running in tx.records.attempts:
@@ -263,11 +231,11 @@ def take(ctx: Context, task: Task, executor: str | None = None, session: Session
     executor = executor or ctx.actor.name
     where = head(ctx.location)
     with ctx.workspace.transaction(ctx.actor.name, f"task take {task.slug}", now=ctx.now()) as tx:
-        now = tx.records.tasks[task.id]
+        now = tx.look(f"tasks/{task.id}.json").tasks[task.id]
         if now.status not in ("open", "draft"):
             raise RefusedError(f"task {now.slug} is {now.status}", "only an open task can be taken")
         if now.running is not None:
-            other = tx.records.attempts.get(now.running)
+            other = tx.look(f"attempts/{now.running}.json").attempts.get(now.running)
             by = other.executor if other else "an attempt that cannot be read"
             raise VersionConflictError(
                 f"task {now.slug} is run by {by} (attempt {now.running})",

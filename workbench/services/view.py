@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.domain.evidence import Evidence
-from workbench.domain.fact import Fact, Lifecycle
 from workbench.domain.message import Message
 from workbench.domain.package import Difference, Envelope, PackageEvent, PackageStatus
 from workbench.domain.task import Attempt, Task
 from workbench.domain.trimming import Fate
+from workbench.services.fact_view import FactView as FactView
 from workbench.store.records import Damage
 
 if TYPE_CHECKING:  # many commands make none of these: start-up counts
+    from workbench.domain.contested import Contest
     from workbench.domain.differences import FieldDifference
     from workbench.domain.state_findings import Finding
     from workbench.services.fullness import Allowance
@@ -63,21 +64,7 @@ class TaskView:
     """Said where the program that was launched for the running attempt is not there any more."""
 
 
-@dataclass(frozen=True)
-class FactView:
-    """A fact as it stands."""
-
-    fact: Fact
-    key: str
-    """Canonical."""
-    lifecycle: Lifecycle
-    against: tuple[Fact, ...] = ()
-    """A proposal: the active fact it would supersede. Challenged: the challengers. Contested: the other heads."""
-    shadowed: bool = False
-    past_review: bool = False
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class MessageView:
     """A message with its fate and its price."""
 
@@ -99,6 +86,8 @@ class HistoryView:
     tokenizer: str = "o200k"
     absent: tuple[str, ...] = ()
     """Attached sessions whose file is not on this machine."""
+    mark: str = ""
+    """Differs whenever what is shown of the messages does."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +162,7 @@ class Need:
 
     code: str
     """``challenged``, ``contested``, ``stale``, ``proposal``, ``damaged``, ``outdated``, ``full``,
-    ``ended``, ``to_start``.
+    ``ended``, ``to_start``, ``found``.
     """
     text: str
     key: str
@@ -218,3 +207,7 @@ class View:
     damaged: tuple[Damage, ...]
     warnings: tuple[str, ...] = ()
     """Configuration and watching: said once."""
+    contests: tuple[Contest, ...] = ()
+    """Fields that merged copies say differently; those of the current task first."""
+    offered: int = 0
+    """Finds of the sessions that stand before the person in the review list."""

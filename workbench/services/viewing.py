@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Mapping
-from datetime import timedelta
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from workbench.compiler.acceptance import Standing, command_line, newest_first, open_failures, standings
+from workbench.domain.contested import Contest
 from workbench.domain.contract import AcceptanceItem
 from workbench.domain.evidence import Evidence
 from workbench.domain.package import OPEN_PACKAGE, Difference
-from workbench.domain.task import Attempt, Task
+from workbench.domain.task import Attempt
 from workbench.domain.times import instant
-from workbench.errors import DamagedError
 from workbench.handoff import fingerprint
-from workbench.services import facts, history
+from workbench.handoff.stopping import lives
+from workbench.services import facts, history, offers
+from workbench.services.contests import contests
 from workbench.services.context import Context
 from workbench.services.fullness import NEARLY_USED, Allowance, fullness
 from workbench.services.material import Gathered, basis, gather, material
 from workbench.services.places import in_place_of
+from workbench.services.session_list import LIVE_FOR
 from workbench.services.sessions import AttachedSession
 from workbench.services.state import findings
-from workbench.services.tasks import current_task
+from workbench.services.tasks import glance
 from workbench.services.view import (
     AcceptanceView,
     EvidenceView,
@@ -40,8 +41,6 @@ from workbench.services.view import (
 from workbench.store.git import head
 from workbench.store.records import Records, StoredPackage
 
-LIVE_FOR = timedelta(minutes=5)
-"""A session that grew within this time counts as live."""
 NEARLY_FULL = 0.8
 """Share of the window from which a session is said to be nearly full."""
 
@@ -49,7 +48,7 @@ NEARLY_FULL = 0.8
 def build_view(ctx: Context, task_id: str | None = None) -> View:
     """The whole picture, read now. Blocking: the app calls it in a thread."""
     records = ctx.workspace.load()
-    task = records.tasks.get(task_id) if task_id else _current(ctx, records)
+    task = records.tasks.get(task_id) if task_id else glance(ctx, records)
     found = gather(ctx, records, task, glance=True) if task is not None else None
     sessions = found.sessions if found else ()
     shown = facts.views(ctx, records, task.id if task else None)
@@ -64,13 +63,12 @@ def build_view(ctx: Context, task_id: str | None = None) -> View:
     session_views = tuple(_session_view(ctx, s) for s in sessions)
     card = task_view(ctx, found) if found else None
     where = place(ctx, found)
-    needs = _needs(card, shown, packages, session_views, records)
-    messages = [
-        (m.message.ref, m.message.size, m.fate.disposition, m.fate.pinned, m.fate.memory) for m in past.messages
-    ]
+    contested = sorted(contests(records), key=lambda row: task is None or row.task != task.id)
+    before_her = offers.waiting(ctx, records)
+    needs = (*_needs(card, shown, packages, session_views, records, contested), *_to_look_at(records, before_her))
     mark = [
         records.revision,
-        messages,
+        past.mark,
         where.branch,
         where.head,
         where.dirty,
@@ -79,6 +77,8 @@ def build_view(ctx: Context, task_id: str | None = None) -> View:
         [p.differences for p in packages],
         ctx.config.warnings,
         task.id if task else None,
+        [row.fact.id for row in shown if row.asked],
+        [row.id for row in before_her],
     ]
     return View(
         place=where,
@@ -92,15 +92,9 @@ def build_view(ctx: Context, task_id: str | None = None) -> View:
         needs_you=needs,
         damaged=records.damaged,
         warnings=ctx.config.warnings,
+        contests=tuple(contested),
+        offered=len(before_her),
     )
-
-
-def _current(ctx: Context, records: Records) -> Task | None:
-    """The current task; none where its record is damaged, which the view says by itself."""
-    try:
-        return current_task(ctx, records)
-    except DamagedError:
-        return None
 
 
 def _newest_first(at: str) -> float:
@@ -177,15 +171,9 @@ def _program_ended(records: Records, running: Attempt | None) -> str:
     package = records.packages.get(running.package or "") if running is not None else None
     event = next((e for e in reversed(package.events) if e.status == "launched"), None) if package else None
     pid = event.details.get("pid") if event is not None else None
-    if not isinstance(pid, int) or pid <= 0:
+    if event is None or not isinstance(pid, int) or pid <= 0 or lives(pid, event.details.get("born")):
         return ""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return "its program has ended"
-    except PermissionError:
-        return ""  # somebody else's process by now, or ours under another user: it runs
-    return ""
+    return "its program has ended"
 
 
 def package_view(ctx: Context, records: Records, package: StoredPackage, *, glance: bool = False) -> PackageView:
@@ -208,7 +196,7 @@ def _session_view(ctx: Context, session: AttachedSession) -> SessionView:
         return SessionView(session.ref.agent, session.ref.id, path, 0, None, "absent", window=window)
     info = session.state.info
     live = ctx.now() - instant(info.updated_at) < LIVE_FOR
-    stands = fullness(info, session.state.messages, window, ctx.now())
+    stands = fullness(info, session.state.messages, window, ctx.now(), session.state.lost)
     return SessionView(
         agent=session.ref.agent,
         id=session.ref.id,
@@ -234,9 +222,12 @@ def _needs(
     packages: tuple[PackageView, ...],
     sessions: tuple[SessionView, ...],
     records: Records,
+    contested: Sequence[Contest],
 ) -> tuple[Need, ...]:
     """What waits for the person, most pressing first (``tui.md``: true and quiet)."""
     needs = [Need("damaged", f"{d.path}: {d.message}", "", d.path) for d in records.damaged]
+    needs += [Need("contested", f"{row.title} is contested since two copies were merged", "s", row.id)
+              for row in contested]  # fmt: skip
     for row in shown:
         if row.lifecycle == "contested":
             needs.append(Need("contested", f"{row.key} has two values that hold", "s", row.fact.id))
@@ -244,10 +235,10 @@ def _needs(
             needs.append(
                 Need("challenged", f"{row.key}: your later words differ from what holds", "s", row.against[0].id)
             )
-        elif row.lifecycle == "proposed" and not _challenges(row, shown):
+        elif row.lifecycle == "proposed" and row.asked and not _challenges(row, shown):
             needs.append(Need("proposal", f"{row.key}: a proposal waits", "s", row.fact.id))
     if card is not None and card.running is not None and card.program_ended:
-        needs.append(Need("ended", f"{card.running.executor}: {card.program_ended}", "", card.running.id))
+        needs.append(Need("ended", f"{card.running.executor}: {card.program_ended}", "4", card.running.id))
     if card is not None and card.running is not None and card.running.status == "starting":
         who = card.running.executor.partition(":")[2]
         needs.append(Need("to_start", f"{who} waits for you to start it", "4", card.running.id))
@@ -271,6 +262,15 @@ def _needs(
         if s.status == "live" and (allowance.reached or (allowance.used or 0) >= NEARLY_USED)
     ]
     return tuple(needs)
+
+
+def _to_look_at(records: Records, before_her: tuple[offers.Offer, ...]) -> tuple[Need, ...]:
+    """What was found in the sessions and holds or is listed already; proposals are named by themselves."""
+    known = [row for row in before_her if row.what == "item" or records.registry.lifecycle(row.id) == "active"]
+    if not known:
+        return ()
+    number = f"{len(known)} line{'' if len(known) == 1 else 's'}"
+    return (Need("found", f"{number} of your sessions to keep or refuse", "i", known[0].id),)
 
 
 def _left(session: SessionView) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from workbench.config import load_config
+from workbench.config import load_config, user_dirs
 from workbench.errors import RefusedError
 from workbench.services.context import Context, person_name
+from workbench.services.finding import forget_index, index_file
 from workbench.store.location import Location, locate
+from workbench.store.outside import remove_file
 from workbench.store.workspace import Workspace
 
 
@@ -25,7 +27,17 @@ def init(start: Path, *, env: Mapping[str, str], explicit: Path | None = None) -
 
 def forget_plan(ctx: Context) -> list[str]:
     """What ``forget`` would remove."""
-    return [str(path) for path in ctx.workspace.forget_paths()]
+    index = index_file(ctx.env)
+    paths = [*ctx.workspace.forget_paths(), *_readers(ctx), *([index] if index.exists() else [])]
+    return [str(path) for path in paths]
+
+
+def _readers(ctx: Context) -> list[Path]:
+    """What is kept of reading the sessions that were attached here."""
+    from workbench.sessions.reader_index import ReaderIndex
+
+    sessions = map(Path, ctx.workspace.local.session_paths.values())
+    return ReaderIndex(user_dirs(ctx.env).cache).kept(sessions)
 
 
 def forget(ctx: Context) -> list[str]:
@@ -36,7 +48,11 @@ def forget(ctx: Context) -> list[str]:
     """
     ctx.require_human("forgetting a workspace")
     ctx.require_writable()
-    return ctx.workspace.forget()
+    readers = _readers(ctx)
+    for path in readers:
+        remove_file(path)
+    index = forget_index(ctx.env)
+    return [*ctx.workspace.forget(), *map(str, readers), *([index] if index else [])]
 
 
 def person(env: Mapping[str, str]) -> str:

@@ -1,0 +1,182 @@
+"""Which sessions of agents there are, and how they stand; of their files only the two ends are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.agents import programs
+from workbench.config import load_config
+from workbench.domain.task import Attempt, Task
+from workbench.domain.times import EPOCH, instant, stamp
+from workbench.errors import WorkbenchError
+from workbench.services.context import Context
+from workbench.services.finding import SessionFinder
+from workbench.store.location import locate
+from workbench.store.records import Records
+from workbench.store.worktrees import worktrees
+
+if TYPE_CHECKING:
+    from workbench.sessions import FoundSession
+
+LIVE_FOR = timedelta(minutes=5)
+"""A session whose file grew within this time counts as live."""
+
+
+def listing(ctx: Context) -> list[FoundSession]:
+    """Sessions of this repository, newest first.
+
+    Those whose records name it or one of its worktrees, and those that were attached by their path.
+    """
+    from workbench.sessions.glance import newest_first
+
+    found = ctx.finder.find(worktrees(ctx.location), ctx.env)
+    known = {session.name for session in found}
+    for name, path in ctx.workspace.local.session_paths.items():
+        if name not in known and (session := _by_path(name, Path(path))) is not None:
+            found.append(session)
+    return newest_first(found)
+
+
+def everywhere(env: Mapping[str, str], now: datetime | None = None) -> list[Listed]:
+    """Sessions of every repository on this machine, newest first; no workspace is needed, and none is asked."""
+    from workbench.sessions.processes import running
+
+    held = running(env)
+    moment = now or datetime.now(UTC)
+    known = programs(load_config(None, env, lenient=True))
+    tops: dict[Path, Path] = {}
+    rows = []
+    for session in SessionFinder().find(None, env):
+        if session.folder is not None:
+            if session.folder not in tops:
+                tops[session.folder] = _top(session.folder)
+            session = replace(session, folder=tops[session.folder])
+        program = known.get(session.agent)
+        rows.append(
+            Listed(
+                session,
+                live=session.name in held or is_live(session, moment),
+                window=session.window or (program.window if program else None),
+                limited_until=_until(session.limited_until, moment),
+            )
+        )
+    return rows
+
+
+def _top(folder: Path) -> Path:
+    """The top folder of the worktree that a folder lies in; itself where it is in none, or no more."""
+    try:
+        return locate(folder).worktree if folder.is_dir() else folder
+    except (WorkbenchError, OSError):
+        return folder
+
+
+def _by_path(name: str, path: Path) -> FoundSession | None:
+    """An attached session as its file's status tells it; None where the file is gone."""
+    from workbench.sessions import FoundSession
+
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    agent, _, session_id = name.partition(":")
+    written = stamp(datetime.fromtimestamp(status.st_mtime, UTC))
+    return FoundSession(agent, session_id, path, None, "", status.st_size, written, written=status.st_mtime)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A session, and how it stands to this workspace."""
+
+    session: FoundSession
+    live: bool
+    worktree: str | None = None
+    """Name of the linked worktree that it works in; None for the main checkout, and where it is unknown."""
+    attempt: Attempt | None = None
+    """The attempt that it belongs to."""
+    task: Task | None = None
+    window: int | None = None
+    """Tokens that the model can hold: what the file states, else its agent's usual ones."""
+
+    limited_until: str | None = None
+    """When a limit that is reached ends: a moment to come, or the words of the file."""
+    follows: str = ""
+    """Why it goes on, or may go on, from a session of a running attempt; empty where nothing tells so."""
+
+    @property
+    def full(self) -> float | None:
+        """Share of the window that the last request took, where the end of the file shows it."""
+        tokens = self.session.context
+        return tokens / self.window if tokens and self.window else None
+
+
+def standing(ctx: Context, found: Sequence[FoundSession], records: Records | None = None) -> list[Listed]:
+    """What else is known of sessions without reading them: live or not, of which worktree, whose."""
+    from workbench.sessions.processes import running
+
+    records = records or ctx.workspace.load()
+    owners = {ref.name: attempt for attempt in records.attempts.values() for ref in attempt.sessions}
+    held = running(ctx.env)
+    names = worktree_names(ctx)
+    rows = []
+    for session in found:
+        program, owner = ctx.programs.get(session.agent), owners.get(session.name)
+        rows.append(
+            Listed(
+                session,
+                live=session.name in held or is_live(session, ctx.now()),
+                worktree=names.get(session.folder) if session.folder else None,
+                attempt=owner,
+                task=records.tasks.get(owner.task) if owner else None,
+                window=session.window or (program.window if program else None),
+                limited_until=_until(session.limited_until, ctx.now()),
+            )
+        )
+    return rows
+
+
+def _until(limited: str | None, now: datetime) -> str | None:
+    return None if EPOCH < instant(limited) <= now else limited
+
+
+def is_live(session: FoundSession, now: datetime) -> bool:
+    """Whether its file grew within the last minutes."""
+    heard = max(instant(session.updated_at).timestamp(), session.written)
+    return now.timestamp() - heard < LIVE_FOR.total_seconds()
+
+
+@dataclass(frozen=True)
+class Worktree:
+    """A worktree of this repository."""
+
+    folder: Path
+    name: str | None
+    """Git's own name; None for the main checkout, or a plain folder."""
+
+
+def worktree_names(ctx: Context) -> dict[Path, str | None]:
+    """Git's own names of the worktrees, by their top folders."""
+    names: dict[Path, str | None] = {}
+    for folder in worktrees(ctx.location):
+        try:
+            names[folder] = locate(folder).worktree_name if folder.is_dir() else None
+        except WorkbenchError:
+            names[folder] = None
+    return names
+
+
+def worktree_of_session(ctx: Context, cwds: Sequence[str]) -> Worktree | None:
+    """The worktree that a session of these folders worked in last; None where it was in none of ours."""
+    from workbench.sessions.places import Folders
+
+    ours = worktree_names(ctx)
+    places = Folders(list(ours))
+    for cwd in reversed(cwds):
+        folder = places.holding(cwd)
+        if folder is not None:
+            return Worktree(folder, ours[folder])
+    return None

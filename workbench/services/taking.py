@@ -1,0 +1,215 @@
+"""Taking finds into registry and task, one by one within a change; each sees what those before it made."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+import msgspec
+
+from workbench.domain.alike import plain
+from workbench.domain.evidence import Evidence
+from workbench.domain.fact import WORKSPACE, Fact, FactKind, Registry, Source, Voice, arrive, is_key
+from workbench.domain.ids import new_id
+from workbench.domain.task import PendingItem, Task
+from workbench.extraction import Find
+from workbench.extraction.offer import Refusal, pressing, said_again, was_refused, worth_asking
+from workbench.extraction.reading import without_label
+from workbench.services.context import Context
+from workbench.services.facts import review_after
+from workbench.services.offers import CHALLENGES, Asked
+from workbench.store.transaction import Transaction
+
+
+@dataclass
+class Proposed:
+    """What became of the finds that were brought to a workspace."""
+
+    active: list[Fact] = field(default_factory=list)
+    proposed: list[Fact] = field(default_factory=list)
+    corroborated: list[Fact] = field(default_factory=list)
+    pending: list[PendingItem] = field(default_factory=list)
+    claims: int = 0
+    left: list[tuple[str, str]] = field(default_factory=list)
+    """What was not saved, and why."""
+    asked: list[Asked] = field(default_factory=list)
+    """Which of it may be put before a person; the rest is kept unreviewed."""
+
+
+class Taker:
+    """Brings finds to where they belong.
+
+    Args:
+        ctx: Where.
+        tx: The change.
+        task: Whose open items these become.
+        result: What became of them.
+        refused: What was refused before.
+    """
+
+    def __init__(self, ctx: Context, tx: Transaction, task: Task, result: Proposed, refused: list[Refusal]) -> None:
+        self._ctx = ctx
+        self._tx = tx
+        self._task = task
+        self._result = result
+        self._refused = refused
+        self._registry = tx.records.registry
+        self._aliases = {alias.alias: alias.canonical for alias in tx.records.aliases.values()}
+        self._new: dict[tuple[str, str], dict[str, Fact]] = {}
+        """Facts that this change made or changed, by key and scope."""
+        self._heard = {
+            (source.ref.partition("#")[2], source.quote)
+            for fact in self._registry.facts.values()
+            for source in fact.sources
+            if source.quote and source.ref and "#" in source.ref
+        }
+        """Sentences that are somebody's source already, by message: it has the same id in a fork of its session."""
+        self._claimed = {(line.source, line.text) for line in tx.records.evidence if line.kind == "claim"}
+        self._pending = list(task.state.pending)
+        self._known = {plain(item.text) for item in task.state.pending} | {plain(item.text) for item in task.state.done}
+
+    def take(self, find: Find) -> None:
+        """Bring one find to where it belongs."""
+        if was_refused(find, self._refused):
+            self._result.left.append((find.text, "refused before"))
+        elif find.kind == "open":
+            self._take_open(find)
+        elif find.kind == "artifact":
+            self._claim(find)
+        else:
+            self._take_fact(find)
+
+    def finish(self) -> None:
+        """Keep the task's new items."""
+        if len(self._pending) != len(self._task.state.pending):
+            state = self._task.state.with_(pending=tuple(self._pending), updated_at=self._tx.now)
+            self._tx.put(self._task.with_(state=state))
+
+    def _voice(self, find: Find) -> Voice:
+        hers = find.place.session and find.place.by.startswith("human:")
+        return "words" if hers and not find.model and not _pasted(find) else "extracted"
+
+    def _worth(self, find: Find) -> bool:
+        """Whether a person may be asked; what she pasted is neither her words nor the agent's."""
+        sent = find.place.by.startswith("human:") and not find.place.typed
+        return not sent and worth_asking(find, own_words=find.place.typed)
+
+    def _group(self, key: str, scope: str) -> Registry:
+        """The facts of one key, as they stand within this change."""
+        known = {fact.id: fact for fact in self._registry.group(key, scope)} | self._new.get((key, scope), {})
+        return Registry(known.values(), self._aliases)
+
+    def _take_fact(self, find: Find) -> None:
+        if (find.place.message.partition("#")[2], find.quote) in self._heard and "#" in find.place.message:
+            self._result.left.append((find.text, "it was heard already"))
+            return
+        voice, asked = self._voice(find), self._worth(find)
+        key = self._key(find)
+        if key is None or (find.key is None and not (find.sure or voice == "words")):
+            self._result.left.append((find.text, "no key could be read off it"))
+            return
+        value = find.value if find.key is not None else find.text
+        kind: FactKind = "constraint" if find.constraint else "decision" if find.kind == "decision" else "fact"
+        said = Source(
+            type="session" if find.place.session else "file",
+            ref=find.place.message or None,
+            quote=find.quote,
+            by=find.place.by or self._ctx.actor.name,
+            at=find.place.at or self._tx.now,
+            model=find.model or msgspec.UNSET,
+            pasted=_pasted(find) or msgspec.UNSET,
+        )
+        fact = Fact(
+            id=new_id(),
+            key=key,
+            value=value,
+            kind=kind,
+            statement=find.text,
+            scope=self._scope(find),
+            sources=(said,),
+            observed_at=said.at,
+            review_after=review_after(self._ctx, kind, value),
+            reviewed=asked,
+        )
+        arrival = arrive(self._group(key, fact.scope), fact, voice, self._tx.now)
+        stored = self._tx.put(arrival.fact)
+        self._new.setdefault((key, fact.scope), {})[stored.id] = stored
+        getattr(self._result, arrival.outcome).append(stored)
+        if arrival.outcome == "proposed" and self._challenges(stored):
+            self._result.asked.append(Asked(stored.id, "fact", self._task.id, CHALLENGES))
+        elif asked and stored.id == fact.id:
+            self._result.asked.append(Asked(stored.id, "fact", self._task.id, pressing(find)))
+
+    def _challenges(self, fact: Fact) -> bool:
+        """Whether a fact contradicts, in the person's own later words, one that holds."""
+        group = self._group(self._registry.canonical(fact.key), fact.scope)
+        return any(fact.id in group.standing(head.id).by for head in group.heads(fact.key, fact.scope))
+
+    def _key(self, find: Find) -> str | None:
+        """The key as the registry knows it: ``b.c`` meets ``a.b.c`` where that is the only one that ends so."""
+        if find.key is None:
+            words = re.sub(r"[^\w]+", "_", find.text.lower()).strip("_")[:48]
+            key = f"{'constraint' if find.constraint else find.kind}.{words}"
+            return self._registry.canonical(key) if words and is_key(key) else None
+        key = self._registry.canonical(find.key)
+        keys = self._registry.keys | {name for name, _scope in self._new}
+        if key in keys:
+            return key
+        longer = [known for known in keys if known.endswith(f".{key}")]
+        return longer[0] if len(longer) == 1 else key
+
+    def _scope(self, find: Find) -> str:
+        """The task where all that a find names lies within it alone, else the workspace."""
+        mine = (*self._task.contract.targets, *(o.path for o in self._task.contract.outputs if o.path))
+        inside = find.paths and all(any(path.startswith(target) for target in mine) for path in find.paths)
+        return self._task.id if inside else WORKSPACE
+
+    def _take_open(self, find: Find) -> None:
+        text = without_label(find.text)
+        if plain(text) in self._known or any(said_again(text, item.text) for item in self._pending):
+            self._result.left.append((find.text, "it is listed already"))
+            return
+        item = PendingItem(
+            id=new_id(),
+            text=text,
+            priority=find.priority,
+            paths=find.paths,
+            by=find.place.by or self._ctx.actor.name,
+            at=find.place.at or self._tx.now,
+            source=find.place.message or None,
+            accepted=self._voice(find) == "words",
+        )
+        self._known.add(plain(item.text))
+        self._pending.append(item)
+        self._result.pending.append(item)
+        if self._worth(find):
+            self._result.asked.append(Asked(item.id, "item", self._task.id, pressing(find), item.text))
+
+    def _claim(self, find: Find) -> None:
+        source = find.place.message or None
+        if (source, find.text) in self._claimed:
+            self._result.left.append((find.text, "it is claimed already"))
+            return
+        line = Evidence(
+            id=new_id(),
+            kind="claim",
+            task=self._task.id,
+            attempt=self._task.running,
+            executor=find.place.by or self._ctx.actor.name,
+            plan_revision=self._task.plan_revision,
+            text=find.text,
+            source=source,
+            run_by="person" if self._voice(find) == "words" else "agent",
+            at=find.place.at or self._tx.now,
+        )
+        self._claimed.add((source, find.text))
+        self._tx.append_evidence(line)
+        self._result.claims += 1
+
+
+def _pasted(find: Find) -> bool:
+    """Whether a sentence may be another's that a person handed on: in a message that does not read as typed
+    only what decides something, and is rarely wrong, is taken for her own words.
+    """
+    sent = find.place.by.startswith("human:") and not find.place.typed
+    return sent and not (find.sure and find.kind == "decision")
