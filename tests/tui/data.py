@@ -10,11 +10,14 @@ from workbench.domain.contract import AcceptanceItem, Contract, VariableSpec
 from workbench.domain.differences import FieldDifference
 from workbench.domain.evidence import Evidence
 from workbench.domain.fact import Act, Fact, Source
-from workbench.domain.message import FileChange, Message, PlanItem, ToolCall, ToolResult
+from workbench.domain.message import FileChange, Message, PlanItem, ToolCall, ToolResult, Usage
 from workbench.domain.package import Difference, Envelope, Identity, PackageEvent
 from workbench.domain.record import Stamp
 from workbench.domain.task import Attempt, DoneItem, PendingItem, SessionRef, Started, Task, TaskState
 from workbench.domain.trimming import Fate, Trim, default_class
+from workbench.services.following import Heard
+from workbench.services.request import Carried, RequestView, Share, Stated, part_of
+from workbench.services.reviewing import Found, Review
 from workbench.services.view import (
     AcceptanceView,
     FactView,
@@ -28,6 +31,7 @@ from workbench.services.view import (
     TaskView,
     View,
 )
+from workbench.tui.desk import SessionChoice
 
 STEPS = (
     Step(
@@ -41,6 +45,17 @@ STEPS = (
 NOW = datetime(2026, 4, 14, 16, 30, tzinfo=UTC)
 SESSION = "claude:7d1e"
 TASK_ID = "t1nv0icee5"
+
+
+SESSIONS = (
+    SessionChoice("claude:7d1e", "claude", "Export invoices as PDF/A", True, "2026-04-14T16:29:00Z", 1_240_000,
+                  task="invoice-pdf", here=True, running=True, children=2, full=0.83),
+    SessionChoice("claude:9a2b", "claude", "Make it portrait instead, A4", True, "2026-04-14T16:28:00Z", 42_000,
+                  offered="begun in the same worktree after claude …7d1e"),
+    SessionChoice("codex:019a", "codex", "发票导出：字体子集 und Umlaute äöü", False, "2026-04-12T09:00:00Z", 310_000,
+                  worktree="archive", task="archive-fonts"),
+    SessionChoice("claude:0c11", "claude", "", False, "2026-03-01T10:00:00Z", 2_100),
+)  # fmt: skip
 
 
 def at(hour: int, minute: int = 0) -> str:
@@ -126,6 +141,43 @@ def messages() -> tuple[Message, ...]:
 
 
 TOKENS = (14, 21, 19, 12, 612, 11, 16, 498, 24, 18, 20, 14, 13, 16, 9, 41, 12, 1840, 22)
+
+
+REQUESTS = (1, 3, 4)
+"""Numbers of the requests of the session."""
+
+
+def request(number: int) -> RequestView:
+    """What one of them carried: the messages before the turn that bears its number."""
+    answer = next(one for one in messages() if one.turn == number)
+    carried = tuple(
+        Carried(one, part_of(one), tokens, number - 1 <= one.turn, one.text)
+        for one, tokens in zip(messages(), TOKENS, strict=True)
+        if one.seq < answer.seq
+    )
+    used = {part: sum(row.tokens for row in carried if row.part == part) for part in ("person", "tools", "agent")}
+    rows = {part: sum(row.part == part for row in carried) for part in ("instructions", "person", "tools", "agent")}
+    parts = (
+        Share("instructions", rows["instructions"], 434, 14_180),
+        Share("person", rows["person"], used["person"]),
+        Share("tools", rows["tools"], used["tools"]),
+        Share("agent", rows["agent"], used["agent"]),
+    )
+    counted = sum(part.recorded for part in parts)
+    return RequestView(
+        session=SESSION,
+        number=number,
+        numbers=REQUESTS,
+        answer=answer,
+        model="claude-x",
+        usage=Usage(key="r", input=counted + 14_180),
+        tokenizer="o200k",
+        estimated=True,
+        parts=parts,
+        stated=(Stated("base instructions", "Answer in the language of the question.", 420),),
+        messages=carried,
+        basis=f"{counted + 14_180:,} input tokens by the request's usage record, less {counted:,} counted here (o200k)",
+    )
 
 
 def history() -> HistoryView:
@@ -353,3 +405,56 @@ def empty_view() -> View:
         sessions=(),
         needs_you=(),
     )
+
+
+def review() -> Review:
+    """Two lines before the person, one of them against what holds; three kept without asking."""
+    change, _, cents, font, *_ = facts()
+    said = Source(type="session", ref=f"{SESSION}#m0002", quote="totals right-aligned", by="human:dev", at=at(9, 2))
+    aligned = fact(
+        "f0aligned0",
+        "decision.totals_right_aligned",
+        "The totals are right-aligned.",
+        statement="The totals are right-aligned.",
+        kind="decision",
+        sources=(said,),
+    )
+    return Review(
+        offered=(
+            _found(change, "human:dev", "Make it portrait instead, A4.", "m0010", offered=True, apart=TASK_ID),
+            _found(FactView(aligned, aligned.key, "active"), "human:dev", said.quote or "", "m0002", offered=True),
+        ),
+        rest=(
+            _found(font, "agent:claude", "The licence allows embedding Noto Sans.", "m0019"),
+            _found(cents, "agent:claude", "金额一律以分为单位。", "m0016", language="zh"),
+            Found(
+                id="p9subset00",
+                kind="open",
+                text="subset the font, else each file grows by 4 MB",
+                quote="subset the font, else each file grows by 4 MB",
+                by="agent:claude",
+                at=at(9, 19),
+                ref=f"{SESSION}#m0019",
+                language="en",
+                task=TASK_ID,
+            ),
+        ),
+        held=0,
+        heard=Heard(count=19, last="m0019", said=6, sentences=14, process=9, before=128, after=41),
+    )
+
+
+def _found(row: FactView, by: str, quote: str, ref: str, **more: object) -> Found:
+    fields: dict[str, object] = {
+        "id": row.fact.id,
+        "kind": row.fact.kind,
+        "text": row.fact.line,
+        "quote": quote,
+        "by": by,
+        "at": at(9, 10),
+        "ref": f"{SESSION}#{ref}",
+        "language": "en",
+        "fact": row,
+        **more,
+    }
+    return Found(**fields)  # type: ignore[arg-type]

@@ -7,21 +7,27 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.tui import data
+from workbench.domain.contested import Contest
 from workbench.domain.message import Message
 from workbench.domain.package import Difference, LaunchWay
+from workbench.domain.record import Claim
 from workbench.domain.trimming import Fate, GuardFinding, guard, with_partners
 from workbench.errors import NotFoundError, UsageError
+from workbench.services.request import RequestView
+from workbench.services.reviewing import Found, Review
 from workbench.services.rollback import Entry, Plan
 from workbench.services.view import Step, View
 from workbench.tui.desk import (
     AgentChoice,
     Choice,
+    ClaimShown,
     Cut,
     CutAct,
     Draft,
     Handed,
     LaunchOffer,
     PackageRow,
+    SessionChoice,
     Settling,
     UndoPlan,
     Written,
@@ -57,6 +63,9 @@ class FakeDesk:
         self.left = "claude gave the task up"
         self.observed = True
         self.wrong = ""
+        self.found = data.review()
+        self.sessions_here: tuple[SessionChoice, ...] = data.SESSIONS
+        self.joining: list[str] = []
         self._refusal = refusal
         self._beat = 0
 
@@ -85,6 +94,17 @@ class FakeDesk:
 
     def body(self, message: Message) -> str:
         return message.text + "x" * (message.size - len(message.text))
+
+    def sessions(self, task: str) -> tuple[SessionChoice, ...]:
+        return self.sessions_here
+
+    def attach(self, task: str, session: str) -> str:
+        self.done.append(("attach", task, session))
+        return "The session belongs to the task now."
+
+    def join(self) -> list[str]:
+        said, self.joining = self.joining, []
+        return said
 
     def use_task(self, task: str) -> None:
         self.done.append(("use", task))
@@ -156,11 +176,47 @@ class FakeDesk:
         self.done.append(("reject", fact, why))
         return "rejected."
 
+    def claims(self, contest: Contest) -> tuple[ClaimShown, ...]:
+        return tuple(ClaimShown(c, str(c.value), f"said by {c.change}", contest.stands(c)) for c in contest.claims)
+
+    def settle_contest(self, contest: Contest, claim: Claim) -> str:
+        self.done.append(("settle_contest", contest.field, claim.value))
+        self.change(contests=())
+        return f"{contest.title} is {claim.value}."
+
     def _written(self, *act: object) -> Written:
         if self.wrong:
             raise UsageError(self.wrong, "write it otherwise")
         self.done.append(act)
         return Written("It is written.")
+
+    def listen(self) -> bool:
+        return False
+
+    def review(self) -> Review:
+        return self.found
+
+    def _decided(self, what: str, one: Found, *more: object) -> str:
+        self.done.append((what, one.id, *more))
+        self.found = replace(
+            self.found,
+            offered=tuple(row for row in self.found.offered if row.id != one.id),
+            rest=tuple(row for row in self.found.rest if row.id != one.id),
+        )
+        self.change(offered=len(self.found.offered))
+        return f"{what}: {one.text}"
+
+    def accept_found(self, one: Found, typed: str | None = None) -> str:
+        return self._decided("accept_found", one, typed)
+
+    def keep_both_found(self, one: Found) -> str:
+        return self._decided("keep_both_found", one)
+
+    def refuse_found(self, one: Found, why: str) -> str:
+        return self._decided("refuse_found", one, why)
+
+    def skip_found(self, one: Found) -> str:
+        return self._decided("skip_found", one)
 
     def new_task(self, title: str, objective: str) -> Written:
         return self._written("new_task", title, objective)
@@ -240,9 +296,24 @@ class FakeDesk:
         made = Handed(package, way, command, Path("/out/prompt.md"), (), self.failure, f"run {command}")
         return replace(made, agent="Codex", left=self.left, observed=self.observed)
 
+    def leaving(self, package: str) -> str:
+        return "Claude Code is asked to stop: /exit in pane %3"
+
+    def fallen(self, package: str) -> str:
+        self.done.append(("fallen", package))
+        return "failed: the old executor can be taken up again"
+
+    def take_up_again(self, package: str) -> str:
+        self.done.append(("again", package))
+        return "claude runs the task again."
+
     def reject_package(self, package: str, why: str) -> str:
         self.done.append(("reject_package", package, why))
         return "rejected."
+
+    def request(self, word: str) -> RequestView:
+        self.done.append(("request", word))
+        return data.request(int(word.rpartition("#")[2]) if word.rpartition("#")[2].isdigit() else data.REQUESTS[-1])
 
     def timeline(self, kind: str, record: str) -> tuple[Step, ...]:
         self.done.append(("timeline", kind, record))

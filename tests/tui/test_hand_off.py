@@ -285,3 +285,41 @@ async def test_the_cursor_goes_on_to_what_replaced_its_package(opened, desk):
         desk.change(packages=(heir, *desk.shown.packages))
         app.nudge()
         await until(pilot, lambda: rows.current_id == "pk6heir000")
+
+
+async def test_a_program_that_ended_before_it_worked_is_taken_back(opened, desk):
+    launched = data.package("pk5launched", "launched", "codex")
+    card = desk.shown.task
+    running = card.running.with_(package="pk5launched")
+    desk.change(packages=(launched,), task=replace(card, running=running, program_ended="its program has ended"))
+    async with opened(desk) as (_app, pilot):
+        await pilot.press("4", "enter")
+        await screen(pilot, PackageScreen)
+        await pilot.press("enter")
+        await screen(pilot, FollowScreen)
+        await sees(pilot, "its program has ended: f takes it back")
+        await pilot.press("f")
+        await until(pilot, lambda: ("fallen", "pk5launched") in desk.done)
+
+
+async def test_after_a_failed_handover_the_one_before_can_go_on(opened, desk):
+    failed = data.package("pk5launched", "failed", "codex", why="its program ended")
+    event = failed.events[-1].with_(details={"from_attempt": "at1"})
+    failed = replace(failed, events=(*failed.events[:-1], event))
+    desk.change(packages=(failed,), task=replace(desk.shown.task, running=None))
+    async with opened(desk) as (_app, pilot):
+        await pilot.press("4", "enter")
+        await screen(pilot, PackageScreen)
+        await pilot.press("enter")
+        await screen(pilot, FollowScreen)
+        await sees(pilot, "let the one before go on")
+        await pilot.press("a")
+        await until(pilot, lambda: ("again", "pk5launched") in desk.done)
+
+
+async def test_who_leaves_is_said_before_it_is_launched(opened, desk):
+    async with opened(desk) as (_, pilot):
+        await to_package(pilot)
+        await pilot.press("enter")
+        await screen(pilot, LaunchScreen)
+        await sees(pilot, "Claude Code is asked to stop: /exit in pane %3")

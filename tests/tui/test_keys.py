@@ -27,7 +27,7 @@ def test_footers_hold_four_to_seven_keys_that_are_built():
 
 
 async def test_help_lists_every_key(opened, desk):
-    async with opened(desk, (120, 100)) as (app, pilot):
+    async with opened(desk, (120, 130)) as (app, pilot):
         await pilot.press("question_mark")
         await sees(pilot, "everywhere")
         seen = text_of(app)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.tui import data
+from tests.tui.fake import FakeDesk
 from tests.tui.seeing import says, sees, text_of, until
+from workbench.domain.contested import Contest
+from workbench.domain.record import Claim
 from workbench.errors import VersionConflictError
 from workbench.tui.screens.settle import SettleScreen
 
@@ -102,3 +107,30 @@ async def test_a_settled_fact_shows_where_it_comes_from(opened, desk):
         await pilot.press("3", "G", "enter")
         await sees(pilot, "where it comes from")
         await pilot.press("q")
+
+
+@pytest.mark.parametrize("size", [(180, 50), (60, 24)])
+async def test_what_merged_copies_say_differently_is_on_the_card_and_settled(opened, size):
+    claims = (Claim(change="c1", value=8080), Claim(change="c2", value="9090[/]"))
+    row = Contest(
+        kind="tasks",
+        id=data.TASK_ID,
+        version=3,
+        name="invoice-pdf",
+        title="task invoice-pdf: state.variables.port",
+        field="state.variables.port",
+        claims=claims,
+        present=8080,
+        gone=False,
+        task=data.TASK_ID,
+    )
+    desk = FakeDesk(replace(data.view(), contests=(row,)))
+    async with opened(desk, size) as (app, pilot):
+        await pilot.press("1")
+        await sees(pilot, "9090[/]")
+        await pilot.press("s")
+        await sees(pilot, "said by c2")
+        assert "stands now" in text_of(app)
+        await pilot.press("j", "enter")
+        await until(pilot, lambda: ("settle_contest", "state.variables.port", "9090[/]") in desk.done)
+        await until(pilot, lambda: "contested (s settles)" not in text_of(app))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
-from typing import Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
-from platformdirs import user_downloads_path
 from textual import on, work
 from textual.app import App
 from textual.binding import Binding, BindingType
@@ -19,24 +19,24 @@ from textual.reactive import reactive
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
-from workbench.errors import WorkbenchError
-from workbench.handoff import clipboard
-from workbench.services.context import Context
-from workbench.services.view import View
+from workbench.errors import RefusedError, WorkbenchError
 from workbench.text import one_line
 from workbench.tui import themes
-from workbench.tui.desk import Desk
-from workbench.tui.flows import hand, other, settle, timeline, trim, write
 from workbench.tui.keys import shown_keys, unknown_ids
 from workbench.tui.messages import Act, BodyWanted, ReadFailed, ViewRead, WatchState
-from workbench.tui.palette import WorkbenchCommands
-from workbench.tui.screens.ask import Confirm
-from workbench.tui.screens.follow import FollowScreen
-from workbench.tui.screens.help import HelpScreen
 from workbench.tui.screens.main import MainScreen
 from workbench.tui.settings import Settings, settings_of
 from workbench.tui.terminal import Manners, set_mouse
 from workbench.watching import NoEventsError, arms, hints, until_other
+
+# What is not needed for the first picture is loaded where it is used, or here for its name alone.
+if TYPE_CHECKING:
+    from textual.command import Provider
+
+    from workbench.services.context import Context
+    from workbench.services.entrance import Entrance
+    from workbench.services.view import View
+    from workbench.tui.desk import Desk
 
 Kind = Literal["information", "warning", "error"]
 PULSE = 2.0
@@ -49,14 +49,23 @@ RETRY = 60.0
 """Seconds until it is tried again where there are no events."""
 INDEX_FIRST, INDEX_EVERY = 5.0, 300.0
 """Seconds until the search index is brought up to date, and until it is again."""
+LISTEN_EVERY = 10.0
+"""Seconds until sessions are looked at that no view rests on; those of the view are heard as they grow."""
+LISTEN_STEP = 0.05
+"""Seconds of rest between two steps of hearing them."""
 WARNINGS_SAID = 3
+TURN = 0.0005
+"""Seconds after which a thread that reckons lets the one have its turn that paints, which needs many short ones."""
 _STYLES = (
     "screens/modal.tcss",
     "screens/follow.tcss",
+    "screens/found.tcss",
     "screens/help.tcss",
     "screens/launch.tcss",
     "screens/main.tcss",
     "screens/package.tcss",
+    "screens/request.tcss",
+    "screens/sessions.tcss",
     "screens/settle.tcss",
     "screens/timeline.tcss",
     "screens/trim.tcss",
@@ -72,12 +81,18 @@ _STYLES = (
 """Each beside its widget or screen, the more general first; read once at start."""
 
 
+def _commands() -> type[Provider]:
+    from workbench.tui.palette import WorkbenchCommands
+
+    return WorkbenchCommands
+
+
 class WorkbenchApp(App[int]):
     """Four panes over one workspace."""
 
     TITLE = "Handoff Workbench"
     CSS_PATH: ClassVar[list[str | PurePath]] = ["app.tcss", *_STYLES]
-    COMMANDS: ClassVar[set[Any]] = {WorkbenchCommands}
+    COMMANDS: ClassVar[set[Any]] = {_commands}
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+z", "suspend_process", "suspend", show=False, system=True)]
     NOTIFICATION_TIMEOUT = 6
 
@@ -90,10 +105,12 @@ class WorkbenchApp(App[int]):
         self.desk = desk
         self.settings = settings or Settings()
         self.clock = clock or (lambda: datetime.now(UTC))
-        self.refusal = desk.refusal()
         self.shown_keys: Mapping[str, str] = shown_keys(self.settings.keymap)
         self.theme_names: tuple[str, ...] = ()
+        self._complaints: list[str] = []
+        self._styled_in_time = False
         self._dirty = asyncio.Event()
+        self._grown = asyncio.Event()
         self._revision = ""
         self._pulse = ""
         self._hinted = False
@@ -102,9 +119,14 @@ class WorkbenchApp(App[int]):
         self._flowing = False
         self._said: set[str] = set()
 
+    @property
+    def refusal(self) -> str:
+        """Why acting is refused; empty where it is not."""
+        return self.desk.refusal()
+
     def get_default_screen(self) -> Screen[Any]:
         """The panes."""
-        return MainScreen()
+        return MainScreen(self.size)
 
     @property
     def main(self) -> MainScreen:
@@ -117,9 +139,24 @@ class WorkbenchApp(App[int]):
         """Colours of states, where a theme has none."""
         return dict(themes.VARIABLES)
 
+    def on_load(self) -> None:
+        """The theme, while nothing is styled yet: to style everything again takes as long as all else of a start."""
+        before = self.theme
+        self._complaints = self._load_themes()
+        self._styled_in_time = self.theme != before
+        self.stylesheet.set_variables(self.get_css_variables())
+
+    def refresh_css(self, animate: bool = True) -> None:
+        """Style everything anew; not for the theme that was set in time."""
+        if self._styled_in_time:
+            self._styled_in_time = False
+        else:
+            super().refresh_css(animate)
+
     def on_mount(self) -> None:
-        """Themes, keys, workers."""
-        self._load_themes()
+        """Keys, workers."""
+        for complaint in self._complaints:
+            self.say(complaint, kind="warning")
         self.set_keymap(dict(self.settings.keymap))
         for name in unknown_ids(self.settings.keymap):
             self.say(f"keymap: there is no key named {name}", kind="warning")
@@ -133,23 +170,25 @@ class WorkbenchApp(App[int]):
         self._read()
         self._watch()
         self._look()
+        self._listen()
         self._keep_index()
 
     # Themes.
 
-    def _load_themes(self) -> None:
+    def _load_themes(self) -> list[str]:
+        """Take the theme that is wanted; returns what is wrong with it, or with others."""
         loaded = themes.load_themes(self.settings.theme_folders)
         for theme in loaded.themes:
             self.register_theme(theme)
         self.theme_names = tuple(theme.name for theme in loaded.themes)
-        for bad in loaded.bad:
-            self.say(f"theme {bad.path.name}: {bad.why}", kind="warning")
+        complaints = [f"theme {bad.path.name}: {bad.why}" for bad in loaded.bad]
         wanted = self.settings.theme
         if wanted in self.available_themes:
             self.theme = wanted
         elif themes.DEFAULT in self.available_themes:
-            self.say(f"there is no theme {wanted}; {themes.DEFAULT} is used", kind="warning")
+            complaints.append(f"there is no theme {wanted}; {themes.DEFAULT} is used")
             self.theme = themes.DEFAULT
+        return complaints
 
     def use_theme(self, name: str) -> None:
         """Change the theme for this run."""
@@ -157,6 +196,8 @@ class WorkbenchApp(App[int]):
 
     def picture(self) -> None:
         """Save what is on the screen, once the palette is off it; never into the repository."""
+        from platformdirs import user_downloads_path
+
         downloads = user_downloads_path()
         folder = downloads if downloads.is_dir() else Path.home()
         self.call_after_refresh(self.deliver_screenshot, path=str(folder))
@@ -227,6 +268,8 @@ class WorkbenchApp(App[int]):
         while True:
             await asyncio.sleep(PULSE)
             try:
+                for said in await asyncio.to_thread(self.desk.join):
+                    self.say(said)
                 # Where there were events, some may have been lost.
                 thorough, self._hinted = self._hinted, False
                 pulse = await asyncio.to_thread(self.desk.pulse, thorough)
@@ -236,6 +279,23 @@ class WorkbenchApp(App[int]):
             if pulse != self._pulse:
                 self._pulse = pulse
                 self.nudge()
+
+    @work(group="listen", exit_on_error=False)
+    async def _listen(self) -> None:
+        """Take in what is said in the sessions, in small steps between which the screen has its turn."""
+        await self._grown.wait()
+        while True:
+            self._grown.clear()
+            try:
+                while await asyncio.to_thread(self.desk.listen):
+                    self.nudge()
+                    await asyncio.sleep(LISTEN_STEP)
+            except WorkbenchError as error:  # it is tried again; a pace that is refused needs nobody
+                if "listen" not in self._said and not isinstance(error, RefusedError):
+                    self._said.add("listen")
+                    self.fail(error)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._grown.wait(), LISTEN_EVERY)
 
     @work(group="index", exit_on_error=False)
     async def _keep_index(self) -> None:
@@ -252,7 +312,9 @@ class WorkbenchApp(App[int]):
         first = self.view is None
         self._said.discard("read")
         self.view = event.view
+        self._grown.set()
         if first:
+            self._load_flows()
             for warning in event.view.warnings[:WARNINGS_SAID]:
                 self.say(warning, kind="warning")
             if len(event.view.warnings) > WARNINGS_SAID:
@@ -276,6 +338,8 @@ class WorkbenchApp(App[int]):
         """Hand the view to the screens that show it."""
         if new is None:
             return
+        from workbench.tui.screens.follow import FollowScreen
+
         for screen in self.screen_stack:
             if isinstance(screen, MainScreen | FollowScreen):
                 screen.view = new
@@ -300,6 +364,8 @@ class WorkbenchApp(App[int]):
         event.stop()
         match event.what:
             case "help":
+                from workbench.tui.screens.help import HelpScreen
+
                 self.push_screen(HelpScreen(self.shown_keys))
             case "rescan":
                 self._revision = ""
@@ -317,34 +383,14 @@ class WorkbenchApp(App[int]):
     def _flow(self, event: Act) -> Coroutine[Any, Any, Any] | None:
         if self._flowing and event.what != "copy":
             return None
-        match event.what:
-            case "trim":
-                return trim.trim(self, event.refs)
-            case "suggest":
-                return trim.suggest(self)
-            case "settle":
-                return settle.settle(self, event.subject)
-            case "hand":
-                return hand.hand_off(self)
-            case "package":
-                return hand.open_package(self, event.subject)
-            case "fact":
-                return other.look_at_fact(self, event.subject)
-            case "edit":
-                return write.edit(self, event.subject)
-            case "new":
-                return write.new(self)
-            case "timeline":
-                return timeline.timeline(self, event.subject)
-            case "switch":
-                return other.switch_task(self)
-            case "undo":
-                return other.undo(self)
-            case "copy":
-                return self.copy(event.subject, event.label)
-            case "quit":
-                return self._quit()
-        return None
+        from workbench.tui.flows.routes import flow_of
+
+        return flow_of(self, event)
+
+    @work(group="load", exit_on_error=False, thread=True)
+    def _load_flows(self) -> None:
+        """Load what the keys lead to while the person looks, so that the first key need not wait for it."""
+        import workbench.tui.flows.routes  # noqa: F401
 
     @work(group="flow", exit_on_error=False)
     async def _run_flow(self, flow: Coroutine[Any, Any, Any]) -> None:
@@ -374,10 +420,13 @@ class WorkbenchApp(App[int]):
         finally:
             self._transfers -= 1
 
-    async def _quit(self) -> None:
+    async def leave(self) -> None:
+        """End the app; while a handover is carried out, only once the person says so."""
         about = Content("A handover is being carried out. What is done so far is kept, and the next start goes on.")
         sure = not self._transfers
         if not sure:
+            from workbench.tui.screens.ask import Confirm
+
             answer = await self.push_screen_wait(Confirm("quit", about, "quit all the same"))
             sure = answer is True
         if sure:
@@ -400,6 +449,8 @@ class WorkbenchApp(App[int]):
 
     async def copy(self, text: str, what: str = "") -> None:
         """Put a text on the clipboard, and say what it is and only what is known of it."""
+        from workbench.handoff import clipboard
+
         done = await asyncio.to_thread(clipboard.copy, text, self.settings.env)
         named = f": {what}" if what else ""
         if done.proven:
@@ -426,12 +477,24 @@ class WorkbenchApp(App[int]):
             self.say(f"theme: {self.theme}")
 
 
-def run_app(context: Context) -> int:
-    """Open the app over a workspace; returns the exit code."""
+def run_app(entrance: Entrance, furnish: Callable[[], Context], now: datetime | None = None) -> int:
+    """Open the app over a workspace that was found; returns the exit code.
+
+    Args:
+        entrance: Where the workspace lies and how it is set up.
+        furnish: Opens it, once the panes are painted.
+        now: The moment to act as at, instead of the present.
+    """
     # The app itself knows the desk only as a protocol; here alone it is made of the services.
     from workbench.tui.late_desk import LateDesk
 
-    return run_guarded(WorkbenchApp(cast("Desk", LateDesk(context)), settings_of(context), context.now))
+    clock = (lambda: now) if now is not None else None
+    desk = LateDesk(furnish)
+    sys.setswitchinterval(TURN)
+    try:
+        return run_guarded(WorkbenchApp(cast("Desk", desk), settings_of(entrance), clock))
+    finally:
+        desk.close()
 
 
 def run_guarded(app: WorkbenchApp) -> int:

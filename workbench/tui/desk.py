@@ -14,11 +14,15 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from workbench.domain.fact import Fact
 from workbench.domain.message import Message
 from workbench.domain.package import Difference, LaunchWay
+from workbench.domain.record import Claim
 from workbench.domain.trimming import GuardFinding
 from workbench.services.view import FactView, Step, View
 from workbench.watching import Watched
 
 if TYPE_CHECKING:
+    from workbench.domain.contested import Contest
+    from workbench.services.request import RequestView
+    from workbench.services.reviewing import Found, Review
     from workbench.services.rollback import Plan
 
 CutAct = Literal["drop", "summarise", "externalise"]
@@ -67,6 +71,44 @@ class Settling:
     """The task for which alone it could hold, beside the old value for all others; None where it could not."""
     look_alikes: tuple[str, ...] = ()
     """Keys that look like another spelling of this one."""
+
+
+@dataclass(frozen=True)
+class ClaimShown:
+    """What one of two merged copies says of a field."""
+
+    claim: Claim
+    text: str
+    said: str
+    """Who said it and when; empty where no log tells."""
+    stands: bool
+
+
+@dataclass(frozen=True)
+class SessionChoice:
+    """A session that an agent keeps for this workspace."""
+
+    name: str
+    """``AGENT:ID``."""
+    agent: str
+    title: str
+    live: bool
+    updated_at: str
+    size: int
+    worktree: str = ""
+    """Name of the linked worktree that it works in; empty for the main checkout."""
+    task: str = ""
+    """Slug of the task that it belongs to; empty where it belongs to none."""
+    here: bool = False
+    """That is the task in question."""
+    running: bool = False
+    """It belongs to the attempt that runs."""
+    offered: str = ""
+    """Why it may go on from a session of the running attempt; empty where nothing tells so."""
+    children: int = 0
+    """Sessions of its sub-agents."""
+    full: float | None = None
+    """Share of the window that its last request took, where that is known."""
 
 
 @dataclass(frozen=True)
@@ -212,6 +254,15 @@ class Desk(Protocol):
     def body(self, message: Message) -> str:
         """The whole text of a message."""
 
+    def sessions(self, task: str) -> tuple[SessionChoice, ...]:
+        """Sessions that agents keep for this workspace, newest first, and how they stand to a task."""
+
+    def attach(self, task: str, session: str) -> str:
+        """Let a session belong to a task's running attempt; says what was done."""
+
+    def join(self) -> list[str]:
+        """Let sessions that go on from those of running attempts join them; a line for each that did."""
+
     def use_task(self, task: str) -> None:
         """Make a task the current one on this machine."""
 
@@ -241,6 +292,30 @@ class Desk(Protocol):
 
     def reject(self, fact: str, why: str) -> str:
         """Reject a proposal; says what was done."""
+
+    def claims(self, contest: Contest) -> tuple[ClaimShown, ...]:
+        """What merged copies say of a field, and who said it."""
+
+    def settle_contest(self, contest: Contest, claim: Claim) -> str:
+        """Decide a field that merged copies say differently; says what was done."""
+
+    def listen(self) -> bool:
+        """Take in what was said in the sessions since the last look; whether there was something."""
+
+    def review(self) -> Review:
+        """What was found in the sessions, and what of it stands before the person."""
+
+    def accept_found(self, one: Found, typed: str | None = None) -> str:
+        """Confirm a line, with another value or wording where one is typed; says what was done."""
+
+    def keep_both_found(self, one: Found) -> str:
+        """Let a value hold for this task alone, the old one for all others; says what was done."""
+
+    def refuse_found(self, one: Found, why: str) -> str:
+        """Refuse a line; says what was done."""
+
+    def skip_found(self, one: Found) -> str:
+        """Leave a line as it is, and ask no more; says what was done."""
 
     def new_task(self, title: str, objective: str) -> Written:
         """Make a task."""
@@ -281,8 +356,20 @@ class Desk(Protocol):
     def handed(self, package: str) -> Handed:
         """A package that was handed over before, to follow it again."""
 
+    def leaving(self, package: str) -> str:
+        """What a hand-over does about the executor that runs the task now; empty where nobody does."""
+
+    def fallen(self, package: str) -> str:
+        """A launched program that has ended counts as failed; says what was done."""
+
+    def take_up_again(self, package: str) -> str:
+        """Let the executor before a failed hand-over go on; says what was done."""
+
     def reject_package(self, package: str, why: str) -> str:
         """Reject a pending package; says what was done."""
+
+    def request(self, word: str) -> RequestView:
+        """What a request of the task's sessions carried; the newest where no word names one."""
 
     def timeline(self, kind: str, record: str) -> tuple[Step, ...]:
         """What happened to a record, newest first."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
 from workbench.domain.ids import ALPHABET, LENGTH
-from workbench.domain.package import Difference
 from workbench.tui import paint
+
+if TYPE_CHECKING:
+    from workbench.domain.package import Difference
 
 _ID = rf"\b[{ALPHABET}]{{{LENGTH}}}\b"
 _WORDS: tuple[tuple[re.Pattern[str], str], ...] = (

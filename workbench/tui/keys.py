@@ -12,7 +12,7 @@ from typing import Literal
 
 from textual.binding import Binding, BindingType
 
-Where = Literal["main", "list", "history", "package", "settle", "launch"]
+Where = Literal["main", "list", "history", "package", "settle", "launch", "request", "found"]
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,14 @@ KEYS: tuple[Key, ...] = (
     Key("back", "escape", "back", "back", "Clear marks and filter, leave the message, undo the zoom", show="esc"),
     Key("trim", "t", "trim", "trim", "Drop, summarise or externalise the marked messages", acts=True),
     Key("settle", "s", "settle", "settle", "Settle a proposal: confirm, edit, reject", acts=True),
+    Key("found", "i", "found", "found", "What was found in the sessions: keep, edit or refuse it"),
     Key("hand", "H", "hand_off", "hand off", "Hand the task to another agent", acts=True),
     Key("edit", "e", "edit", "edit", "Edit the fact under the cursor, or the task", acts=True),
     Key("new", "plus", "new", "new", "Make a task, a fact or a constraint", acts=True, show="+"),
     Key("undo", "u", "undo", "undo", "Take back the last change; says what, before it does", acts=True),
     Key("timeline", "L", "timeline", "timeline", "What happened to this fact or task, and back to any of it"),
+    Key("saw", "m", "saw", "what it saw", "What the model saw: the request that this message belongs to"),
+    Key("sessions", "S", "sessions", "sessions", "Agents' sessions of this repository: attach one and follow it"),
     Key("switch", "w", "switch_task", "switch", "Switch to another task of this workspace"),
     Key("zoom", "z", "zoom", "zoom", "Give the whole screen to this pane, or back"),
     Key("copy", "y", "copy", "copy", "Copy what is under the cursor"),
@@ -107,9 +110,43 @@ KEYS: tuple[Key, ...] = (
         show="=",
     ),
     Key("settle.message", "m", "message", "its message", "Go to the message it was said in", where="settle"),
+    Key("found.edit", "e", "edit", "edit and keep", "Change the value or the wording, then keep it", where="found"),
+    Key("found.refuse", "x", "refuse", "refuse", "It is not so: it is not asked again", where="found"),
+    Key("found.skip", "space", "skip", "skip", "Leave it as it is, and ask no more", where="found"),
+    Key("found.settle", "s", "settle", "side by side", "Old and new side by side, with their sources", where="found"),
+    Key("found.both", "b", "both", "keep both", "The new value for this task alone, the old for others", where="found"),
+    Key("found.message", "m", "message", "its message", "Go to the message it was said in", where="found"),
+    Key("found.undo", "u", "undo", "undo", "Take back the last change", where="found"),
+    Key(
+        "found.search",
+        "slash",
+        "search",
+        "search",
+        "Show only the lines that hold these words",
+        where="found",
+        show="/",
+    ),
     Key("launch.recompile", "r", "recompile", "recompile", "Compile again, from what holds now", where="launch"),
     Key("launch.override", "o", "override", "override", "Hand over in spite of the differences", where="launch"),
     Key("launch.settle", "s", "settle", "settle", "Settle what is challenged, here", where="launch"),
+    Key(
+        "request.before",
+        "left_square_bracket,left",
+        "step(-1)",
+        "request before",
+        "The request before this one",
+        where="request",
+        show="[",
+    ),
+    Key(
+        "request.after",
+        "right_square_bracket,right",
+        "step(1)",
+        "next request",
+        "The request after this one",
+        where="request",
+        show="]",
+    ),
     Key("launch.reject", "x", "reject", "reject", "Reject this package, with a reason", where="launch"),
 )
 
@@ -118,7 +155,7 @@ BY_ID: Mapping[str, Key] = {key.id: key for key in KEYS}
 FOOTERS: Mapping[str, tuple[str, ...]] = {
     "task": ("edit", "new", "switch", "settle", "hand", "help", "quit"),
     "history": ("mark", "mark.suggested", "trim", "filter", "hand", "help", "quit"),
-    "facts": ("settle", "edit", "new", "filter", "hand", "help", "quit"),
+    "facts": ("settle", "found", "edit", "filter", "hand", "help", "quit"),
     "packages": ("list.open", "hand", "undo", "zoom", "help", "quit"),
 }
 """What the footer offers in each pane: four to seven keys."""

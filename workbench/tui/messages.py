@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual.message import Message
 
-from workbench.domain.message import Message as SessionMessage
-from workbench.errors import WorkbenchError
-from workbench.services.view import View
+if TYPE_CHECKING:
+    from workbench.domain.message import Message as SessionMessage
+    from workbench.errors import WorkbenchError
+    from workbench.services.view import View
 
 
 class ViewRead(Message):

@@ -9,13 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual.content import Content
 
-from workbench.domain.message import Message
 from workbench.domain.times import EPOCH, instant
 from workbench.text import clip_lines, one_line
+
+if TYPE_CHECKING:
+    from workbench.domain.message import Message
 
 QUIET = "$quiet"
 LABEL = "$label"

@@ -12,8 +12,9 @@ from workbench.domain.message import Message
 from workbench.domain.task import Task
 from workbench.errors import NotFoundError, WorkbenchError
 from workbench.handoff.fingerprint import files_of
-from workbench.services import changes, cutting, handover, history, kept, rollback, search, tasks
+from workbench.services import changes, cutting, handover, history, kept, request, rollback, search, tasks
 from workbench.services.context import Context
+from workbench.services.request import RequestView
 from workbench.services.rollback import Plan
 from workbench.services.sessions import attached
 from workbench.services.trust import git_trusted
@@ -22,6 +23,8 @@ from workbench.services.viewing import build_view
 from workbench.store.names import one_of
 from workbench.tui.desk import Cut, CutAct, UndoPlan
 from workbench.tui.services_packages import PackageDesk
+from workbench.tui.services_review import ReviewDesk
+from workbench.tui.services_sessions import SessionDesk
 from workbench.tui.services_writing import WritingDesk
 from workbench.watching import Watched
 
@@ -37,7 +40,7 @@ STEP = 0.02
 """Seconds of rest between two steps of indexing."""
 
 
-class ServicesDesk(PackageDesk, WritingDesk):
+class ServicesDesk(PackageDesk, SessionDesk, WritingDesk, ReviewDesk):
     """Answers the app from one workspace. Calls come from several threads."""
 
     def __init__(self, context: Context) -> None:
@@ -58,7 +61,7 @@ class ServicesDesk(PackageDesk, WritingDesk):
 
     def view(self, task: str | None = None) -> View:
         """Everything there is to show, read now."""
-        view = build_view(self.ctx, task)
+        view = self.with_offers(build_view(self.ctx, task))
         self._files = frozenset(Path(s.path) for s in view.sessions if s.path)
         self._rests_on = self._files_under(view)
         self._launched = tuple(p.envelope.id for p in view.packages if p.status == "launched")
@@ -103,7 +106,7 @@ class ServicesDesk(PackageDesk, WritingDesk):
 
     def _marks(self) -> str:
         marks = [self.ctx.workspace.mark(), str(self.ctx.workspace.local.current_task)]
-        marks.append(str(self.ctx.changed_files.runs))
+        marks += [str(self.ctx.changed_files.runs), self.offered]
         marks += [_mark(path) for path in sorted(self._files | self._rests_on | self._heads())]
         return "\n".join(marks)
 
@@ -189,6 +192,12 @@ class ServicesDesk(PackageDesk, WritingDesk):
         """Keep messages again."""
         rows = history.mark(self.ctx, self._task(task), ids, "restore")
         return f"{len(rows)} message{'' if len(rows) == 1 else 's'} kept again."
+
+    # Looking at a request.
+
+    def request(self, word: str) -> RequestView:
+        """What a request carried."""
+        return request.view(self.ctx, self._current(), word or None, whole=False)
 
     # Taking back.
 

@@ -177,6 +177,7 @@ class PackageDesk(DeskBase):
             failure = "\n".join(filter(None, (error.message, error.hint)))
             return Handed(package, way, looked.command, None, (), failure, left=self._left(found))
         steps = [] if way == "print" or not done.launched.said else [done.launched.said]
+        steps = [done.left, *steps] if done.left else steps
         if done.replaced:
             steps.insert(0, f"recompiled as {done.package.envelope.id}: the executor's own work had moved on")
         return self._handed(done.package, done.plan, way, tuple(steps), done.launched.text)
@@ -214,6 +215,19 @@ class PackageDesk(DeskBase):
         if old.status == "cancelled":
             return f"the attempt of {who}, never seen to begin, was cancelled"
         return f"{who} gave the task up" if old.ended is not None else f"{who} is giving the task up"
+
+    def leaving(self, package: str) -> str:
+        """What a hand-over does about the executor that runs the task now."""
+        return handover.leaving(self.ctx, package)
+
+    def fallen(self, package: str) -> str:
+        """A launched program that has ended counts as failed."""
+        return "; ".join(handover.resume(self.ctx, package))
+
+    def take_up_again(self, package: str) -> str:
+        """Let the executor before a failed hand-over go on."""
+        attempt = handover.take_up_again(self.ctx, package)
+        return f"{attempt.executor.partition(':')[2]} runs the task again."
 
     def reject_package(self, package: str, why: str) -> str:
         """Reject a pending package."""

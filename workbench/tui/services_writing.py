@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from workbench.domain.contested import RUNNING, Contest, claim_text
 from workbench.domain.fact import WORKSPACE, Fact, value_text
-from workbench.domain.record import Json
+from workbench.domain.record import Claim, Json
+from workbench.domain.task import Attempt
 from workbench.errors import UsageError
-from workbench.services import facts, tasks
-from workbench.tui.desk import Settling, Written
+from workbench.services import contests, facts, tasks
+from workbench.tui.desk import ClaimShown, Settling, Written
 from workbench.tui.desk_base import DeskBase, typed_value
 
 
@@ -57,6 +61,20 @@ class WritingDesk(DeskBase):
         """Reject a proposal."""
         done = facts.reject(self.ctx, fact, why)
         return f"{done.key}: {value_text(done.value)} is rejected."
+
+    def claims(self, contest: Contest) -> tuple[ClaimShown, ...]:
+        """What merged copies say of a field, and who said it."""
+        told = contests.origins(self.ctx, [contest])
+        attempts = self.ctx.workspace.load().attempts if contest.field == RUNNING else {}
+        return tuple(
+            ClaimShown(claim, _claim(claim, attempts), told.get(claim.change, ""), contest.stands(claim))
+            for claim in contest.claims
+        )
+
+    def settle_contest(self, contest: Contest, claim: Claim) -> str:
+        """Decide a field that merged copies say differently."""
+        contests.settle(self.ctx, contest, claim)
+        return f"{contest.title} is {claim_text(claim)}."
 
     # Writing.
 
@@ -118,3 +136,10 @@ class WritingDesk(DeskBase):
         done = tasks.revise(self.ctx, now.with_(version=version), edits)
         more = f", plan revision {done.plan_revision}" if done.plan_revision != now.plan_revision else ""
         return Written(f"Task {done.slug} is revised{more}.")
+
+
+def _claim(claim: Claim, attempts: Mapping[str, Attempt]) -> str:
+    """A claim on a line; of an attempt, whose it is."""
+    attempt = attempts.get(claim.value) if isinstance(claim.value, str) else None
+    said = claim_text(claim)
+    return f"{attempt.executor} goes on ({attempt.status}, attempt {said})" if attempt is not None else said

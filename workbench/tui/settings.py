@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.config import user_dirs
 from workbench.resources import data_folder
-from workbench.services.context import Context
 from workbench.tui.themes import DEFAULT
+
+if TYPE_CHECKING:
+    from workbench.services.context import Context
+    from workbench.services.entrance import Entrance
 
 
 @dataclass(frozen=True)
@@ -26,9 +30,9 @@ class Settings:
     """For the clipboard."""
 
 
-def settings_of(context: Context) -> Settings:
+def settings_of(entrance: Entrance | Context) -> Settings:
     """What configuration and environment say about the app."""
-    config = context.config
+    config = entrance.config
     return Settings(
         theme=config.theme or DEFAULT,
         keymap=config.keymap,
@@ -36,8 +40,8 @@ def settings_of(context: Context) -> Settings:
         bell=config.bell,
         theme_folders=(
             data_folder("themes"),
-            user_dirs(context.env).config / "themes",
-            context.location.root / "themes",
+            user_dirs(entrance.env).config / "themes",
+            entrance.location.root / "themes",
         ),
-        env=context.env,
+        env=entrance.env,
     )

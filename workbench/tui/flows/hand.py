@@ -117,7 +117,8 @@ async def launch(app: WorkbenchApp, package: str, choice: Choice) -> None:
     while True:
         differences: Sequence[Difference] = await asyncio.to_thread(app.desk.check, package)
         offers = await asyncio.to_thread(app.desk.offers, package)
-        answer = await app.push_screen_wait(LaunchScreen(choice.to, offers, differences))
+        leaving = await asyncio.to_thread(app.desk.leaving, package)
+        answer = await app.push_screen_wait(LaunchScreen(choice.to, offers, differences, leaving))
         if answer is None:
             app.say("The package waits in the packages pane; enter opens it.")
             return
@@ -150,7 +151,13 @@ async def follow(app: WorkbenchApp, handed: Handed) -> None:
     """Show how far a handover came, until the person has seen enough."""
     screen = FollowScreen(handed)
     screen.view = app.view
-    await app.push_screen_wait(screen)
+    how = await app.push_screen_wait(screen)
+    if how is not None and app.refusal:
+        app.say(app.refusal, kind="warning")
+    elif how == "fallen":
+        app.changed(await asyncio.to_thread(app.desk.fallen, handed.package))
+    elif how == "again":
+        app.changed(await asyncio.to_thread(app.desk.take_up_again, handed.package))
 
 
 async def reject(app: WorkbenchApp, package: str) -> None:

@@ -22,13 +22,15 @@ from workbench.tui.widgets.task_pane import TaskScroll
 LADDER = ("confirmed", "transferring", "launched", "received")
 
 
-class FollowScreen(Modal[None]):
-    """The steps of one package, live."""
+class FollowScreen(Modal[str]):
+    """The steps of one package, live; the answer is how to go on where it failed: ``fallen`` or ``again``."""
 
     TITLE_TEXT = "handover"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "close", "close"),
         Binding("y", "copy_command", "copy"),
+        Binding("f", "fallen", "it failed"),
+        Binding("a", "again", "let the one before go on"),
     ]
 
     view: reactive[View | None] = reactive(None, always_update=True)
@@ -50,13 +52,19 @@ class FollowScreen(Modal[None]):
         self.query_one(TaskScroll).focus()
 
     def keys(self) -> list[BarKey]:
-        """Copy the command, or close."""
-        return [BarKey("enter", "done", "close"), BarKey("y", "copy the command", "copy_command")]
+        """Copy the command, or close; what can be done where it failed."""
+        keys = [BarKey("enter", "done", "close"), BarKey("y", "copy the command", "copy_command")]
+        if self._program_ended:
+            keys.append(BarKey("f", "it failed", "fallen"))
+        if self._can_go_back:
+            keys.append(BarKey("a", "let the one before go on", "again"))
+        return keys
 
     def watch_view(self) -> None:
         """The package may have gone on."""
         if self._ready:
             self._write()
+            self.refresh_keys()
 
     def on_resize(self) -> None:
         """Lines wrap at another place."""
@@ -67,6 +75,21 @@ class FollowScreen(Modal[None]):
         if self.view is None:
             return None
         return next((p for p in self.view.packages if p.envelope.id == self._handed.package), None)
+
+    @property
+    def _program_ended(self) -> str:
+        """That the program was seen to end before anything of it was seen to work; empty where it was not."""
+        card, package = (self.view.task if self.view else None), self._package
+        if card is None or package is None or card.running is None or package.status != "launched":
+            return ""
+        return card.program_ended if card.running.package == package.envelope.id else ""
+
+    @property
+    def _can_go_back(self) -> bool:
+        card, package = (self.view.task if self.view else None), self._package
+        if card is None or package is None or card.running is not None or package.status not in ("failed", "cancelled"):
+            return False
+        return package.envelope.task == card.task.id and any(e.details.get("from_attempt") for e in package.events)
 
     def _write(self) -> None:
         width = self.query_one("#story").size.width or 90
@@ -81,6 +104,8 @@ class FollowScreen(Modal[None]):
             yield self._waits() if step == "launched" and self._to_start(status) else self._rung(step, done)
         if status in ("failed", "rejected", "cancelled"):
             yield Content.assemble(("! ", "$bad"), (status, "$bad bold"), "  ", self._why(package))
+        if self._program_ended:
+            yield Content.assemble(("! ", "$warn"), paint.line(self._program_ended, "$warn", 80), ": f takes it back")
         for step_text in self._handed.steps:
             yield Content.assemble(("  ", ""), paint.line(step_text, limit=300))
         yield from self._failure()
@@ -155,3 +180,13 @@ class FollowScreen(Modal[None]):
         """Copy the command line."""
         named = f"the command that starts {self._agent}"
         self.post_message(Act("copy", self._handed.to_copy or self._handed.command, label=named))
+
+    def action_fallen(self) -> None:
+        """Its program ended before it worked: take the launch back."""
+        if self._program_ended:
+            self.dismiss("fallen")
+
+    def action_again(self) -> None:
+        """Let the executor before go on."""
+        if self._can_go_back:
+            self.dismiss("again")

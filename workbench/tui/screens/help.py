@@ -20,6 +20,8 @@ SECTIONS = {
     "package": "in a package",
     "settle": "settling",
     "launch": "launching",
+    "request": "what the model saw",
+    "found": "what was found (enter keeps)",
 }
 SIGNS = (
     ("history", "mem column: · working  ◆ project  § guideline"),

@@ -80,9 +80,11 @@ class LaunchScreen(Modal[LaunchAnswer]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "launch", "launch"), *bindings("launch")]
 
-    def __init__(self, to: str, offers: Sequence[LaunchOffer], differences: Sequence[Difference]) -> None:
+    def __init__(
+        self, to: str, offers: Sequence[LaunchOffer], differences: Sequence[Difference], leaving: str = ""
+    ) -> None:
         super().__init__()
-        self._to, self._offers, self._differences = to, offers, differences
+        self._to, self._offers, self._differences, self._leaving = to, offers, differences, leaving
 
     @property
     def stops(self) -> bool:
@@ -95,6 +97,9 @@ class LaunchScreen(Modal[LaunchAnswer]):
         yield DifferenceList(id="differences")
         yield Static(Content(""), id="more", markup=False)
         yield WayList(id="ways", empty=Content.styled("There is no way to launch here.", paint.QUIET))
+        if self._leaving:
+            yield Static(Content.assemble(("before it  ", "$label bold"), paint.line(self._leaving, limit=200)),
+                         markup=False, classes="gap")  # fmt: skip
         yield Static(Content.styled("runs exactly", "$label bold"), markup=False, classes="gap")
         with TaskScroll(id="command"):
             yield Static(Content(""), id="command-text", markup=False)

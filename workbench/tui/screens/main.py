@@ -9,14 +9,15 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
+from textual.geometry import Size
 from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widgets import Static
 
 from workbench.domain.fact import value_text
-from workbench.services.view import View
 from workbench.tui.keys import BY_ID, FOOTERS, SPARE, bindings
 from workbench.tui.messages import Act
+from workbench.tui.questions import OPEN, open_questions
 from workbench.tui.widgets.facts_pane import FactList, FactsPane
 from workbench.tui.widgets.history_list import HistoryList
 from workbench.tui.widgets.history_pane import HistoryPane
@@ -30,6 +31,7 @@ from workbench.tui.widgets.tab_strip import TabStrip
 from workbench.tui.widgets.task_pane import TaskPane
 
 if TYPE_CHECKING:
+    from workbench.services.view import View
     from workbench.tui.app import WorkbenchApp
 
 PANES = ("task", "history", "facts", "packages")
@@ -50,8 +52,10 @@ class MainScreen(Screen[None]):
     zoomed: reactive[bool] = reactive(False)
     state: reactive[str] = reactive("")
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, size: Size) -> None:
+        # Arranged for the first picture already: the breakpoints speak only after it.
+        points = ((self.HORIZONTAL_BREAKPOINTS, size.width), (self.VERTICAL_BREAKPOINTS, size.height))
+        super().__init__(classes=" ".join([name for least, name in row if at >= least][-1] for row, at in points))
         self._ready = False
 
     def compose(self) -> ComposeResult:
@@ -60,16 +64,14 @@ class MainScreen(Screen[None]):
         with Container(id="panes"):
             for kind in (TaskPane, HistoryPane, FactsPane, PackagesPane):
                 pane: Pane = kind(id=f"{kind.NAME}-pane", classes="pane")
+                pane.set_class(self.active == kind.NAME, "-active")
                 yield pane.data_bind(view=MainScreen.view)
         yield StatusLine().data_bind(view=MainScreen.view, state=MainScreen.state)
         yield KeyBar(id="keys")
         yield Static(Content("Handoff Workbench needs at least 40 columns and 10 rows."), id="too-small", markup=False)
 
     def on_mount(self) -> None:
-        """Arrange the panes, for the first picture already: the breakpoints speak only after it."""
-        width, height = self.app.size
-        for points, size in ((self.HORIZONTAL_BREAKPOINTS, width), (self.VERTICAL_BREAKPOINTS, height)):
-            self.add_class([name for least, name in points if size >= least][-1])
+        """Name the panes and the keys."""
         self._ready = True
         self._arrange()
 
@@ -151,12 +153,17 @@ class MainScreen(Screen[None]):
             return refusal
         if view is None:
             return "" if key_id in _ALWAYS else "The workspace is still being read."
+        if key_id == "sessions" and view.task is None:
+            return "A session belongs to a task, and none is open: + makes one, w picks one."
         if key_id in ("trim", "hand") and view.task is None:
             return "No task is open: w picks one."
         if key_id in ("trim", "mark", "mark.suggested") and not view.history.messages:
             return "There are no messages to mark: attach a session first."
-        if key_id == "settle" and not any(f.lifecycle in ("proposed", "challenged", "contested") for f in view.facts):
+        waits = open_questions(view.facts) or view.contests
+        if key_id == "settle" and not waits:
             return "Nothing waits to be settled."
+        if key_id == "saw" and not view.history.messages:
+            return "No request to show: attach a session first."
         if key_id == "timeline" and view.task is None and not view.facts:
             return "There is nothing yet that could have a past."
         if key_id == "switch" and not view.tasks:
@@ -255,17 +262,26 @@ class MainScreen(Screen[None]):
         self._ask("trim", "trim", refs=marks)
 
     def action_settle(self) -> None:
-        """Settle the fact under the cursor, or the first that waits."""
-        self._ask("settle", "settle", self._to_settle())
+        """Settle what copies say differently, else the first fact that waits; in their pane that under the cursor."""
+        fact = self._to_settle()
+        contests = self.view.contests if self.view is not None else ()
+        if contests and (self.active != "facts" or not fact):
+            self._ask("settle", "contest", contests[0].title)
+        else:
+            self._ask("settle", "settle", fact)
+
+    def action_found(self) -> None:
+        """What was found in the sessions."""
+        self._ask("found", "found")
 
     def _to_settle(self) -> str:
         """The proposal that is meant: of the row under the cursor, else of the first that waits."""
         if self.view is None:
             return ""
-        rows = [f for f in self.view.facts if f.lifecycle in ("proposed", "challenged", "contested")]
         current = self.facts.list.current
-        if self.active == "facts" and current in rows:
+        if self.active == "facts" and current is not None and current.lifecycle in OPEN:
             return current.fact.id
+        rows = open_questions(self.view.facts)
         return rows[0].fact.id if rows else ""
 
     def action_hand_off(self) -> None:
@@ -299,6 +315,15 @@ class MainScreen(Screen[None]):
             self._ask("timeline", "timeline", f"tasks/{self.view.task.task.id}")
         else:
             self._ask("timeline", "")
+
+    def action_saw(self) -> None:
+        """What the model saw, in the request that the message under the cursor belongs to."""
+        row = self.history.list.current if self.active == "history" else None
+        self._ask("saw", "saw", row.message.ref if row is not None else "")
+
+    def action_sessions(self) -> None:
+        """Agents' sessions."""
+        self._ask("sessions", "sessions")
 
     def action_switch_task(self) -> None:
         """Pick another task."""

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.widget import Widget
 
 from workbench.domain.fact import value_text
-from workbench.services.view import FactView, View
 from workbench.tui import paint
 from workbench.tui.questions import open_questions
 from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.pane import FilteredPane
+
+if TYPE_CHECKING:
+    from workbench.services.view import FactView, View
 
 EMPTY = Content.assemble(
     ("No facts yet.\n", "$label"),
@@ -36,7 +39,7 @@ INDENT = Content("    ")
 """Before what goes on below."""
 
 
-class FactList(LineList[FactView]):
+class FactList(LineList["FactView"]):
     """One line a fact; more where a decision is due, or where a value does not fit beside its key."""
 
     key_width = 18
@@ -116,20 +119,22 @@ class FactsPane(FilteredPane):
         return self.query_one(FactList)
 
     def part(self, view: View) -> object:
-        """The facts."""
-        return view.facts
+        """The facts, and how many finds wait."""
+        return view.facts, view.offered
 
     def show(self, view: View) -> None:
-        """Show the facts that hold the words."""
+        """Show the facts that hold the words; without words, those that concern the person."""
         words = self.words
-        rows = view.facts if not words else tuple(f for f in view.facts if holds(f, words))
+        mine = tuple(f for f in view.facts if f.asked)
+        rows = mine if not words else tuple(f for f in view.facts if holds(f, words))
         self.list.empty = NOT_FOUND if words and view.facts else EMPTY
         self.list.key_width = max((min(28, paint.width_of(f.key)) for f in rows), default=12)
         self.list.show_rows(rows)
         due = len(open_questions(view.facts))
-        number = paint.plural(len(view.facts), "fact") if view.facts else ""
-        asks = (f" · {due} to settle", "$life-proposed") if due else ("", "")
-        self.border_title = self.head(Content.assemble((number, paint.QUIET), asks))
+        number = paint.plural(len(mine), "fact") if mine else ""
+        asks = (f"{' · ' * bool(number)}{due} to settle", "$life-proposed") if due else ("", "")
+        found = (f"{' · ' * bool(number or due)}{view.offered} found", "$info") if view.offered else ("", "")
+        self.border_title = self.head(Content.assemble((number, paint.QUIET), asks, found))
 
 
 def holds(row: FactView, words: str) -> bool:

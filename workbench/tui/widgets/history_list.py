@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message as Event
 
 from workbench.domain.trimming import with_partners
-from workbench.services.view import MessageView
 from workbench.tui import paint
 from workbench.tui.keys import bindings
 from workbench.tui.widgets.line_list import LineList
+
+if TYPE_CHECKING:
+    from workbench.services.view import MessageView
 
 SEQ, WHO, KIND, TOKENS = 5, 5, 7, 6
 WITH_SEQ, WITH_KIND = 48, 54
 """Cells from which the number and the kind have their columns."""
 
 
-class HistoryList(LineList[MessageView]):
+class HistoryList(LineList["MessageView"]):
     """Messages in file order; the cursor follows the end if it stood there."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("history")

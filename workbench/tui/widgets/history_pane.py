@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
@@ -11,17 +12,20 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from workbench.services.view import HistoryView, MessageView, SessionView, View
 from workbench.tui import paint
 from workbench.tui.widgets.history_list import KIND, SEQ, TOKENS, WHO, WITH_KIND, WITH_SEQ, HistoryList
 from workbench.tui.widgets.message_pane import MessagePane
 from workbench.tui.widgets.pane import FilteredPane, FilterLine
 from workbench.tui.widgets.task_pane import session_standing
 
+if TYPE_CHECKING:
+    from workbench.services.view import HistoryView, MessageView, SessionView, View
+
 EMPTY = Content.assemble(
     ("No session is attached to this task yet.\n", "$label"),
-    ("workbench session attach @ latest", "bold"),
-    (" takes the newest one; its messages then appear here as the agent works.", "$quiet"),
+    ("S", "bold $focus"),
+    (" shows those that agents keep for this repository; the messages of the one you take\n", "$quiet"),
+    ("appear here as the agent works. From a shell: workbench session attach @ latest", "$quiet"),
 )
 AGE_EVERY = 60.0
 """Seconds after which ages are written anew."""
@@ -97,12 +101,15 @@ class HistoryPane(FilteredPane):
 
     def _heads(self, view: View, rows: Sequence[MessageView]) -> dict[str, Content]:
         """A heading where each session begins, where there are several: numbers begin anew with each."""
+        every = view.history.messages
+        # Session after session: where the first and the last row are of one, all are.
+        if not every or every[0].message.session == every[-1].message.session:
+            return {}
         begins: dict[str, list[MessageView]] = {}
         for row in rows:
             begins.setdefault(row.message.session, []).append(row)
         known = {f"{s.agent}:{s.id}": s for s in view.sessions}
-        several = len({row.message.session for row in view.history.messages}) > 1
-        return {own[0].message.ref: self._head(name, own, known.get(name)) for name, own in begins.items() if several}
+        return {own[0].message.ref: self._head(name, own, known.get(name)) for name, own in begins.items()}
 
     def _head(self, name: str, rows: Sequence[MessageView], session: SessionView | None) -> Content:
         agent, _, id_ = name.partition(":")

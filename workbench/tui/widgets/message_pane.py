@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static
 
-from workbench.domain.message import Message, ToolCall
-from workbench.services.view import MessageView
 from workbench.tui import paint
 from workbench.tui.messages import BodyWanted
 from workbench.tui.paint import within
 from workbench.tui.widgets.task_pane import TaskScroll
+
+if TYPE_CHECKING:
+    from workbench.domain.message import Message, ToolCall
+    from workbench.services.view import MessageView
 
 LINES = 1500
 """Lines shown; what is left off is said."""

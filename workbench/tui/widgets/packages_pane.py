@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.widget import Widget
 
 from workbench.domain.package import OPEN_PACKAGE
-from workbench.services.view import PackageView, View
 from workbench.tui import paint
 from workbench.tui.agents_read import agents_read
 from workbench.tui.differences import in_words
 from workbench.tui.widgets.line_list import LineList
 from workbench.tui.widgets.pane import Pane
+
+if TYPE_CHECKING:
+    from workbench.services.view import PackageView, View
 
 EMPTY = Content.assemble(
     ("No packages yet.\n", "$label"),
@@ -23,7 +26,7 @@ EMPTY = Content.assemble(
 )
 
 
-class PackageList(LineList[PackageView]):
+class PackageList(LineList["PackageView"]):
     """Two lines a package that is still open: how it stands, and what needs to be known."""
 
     pane: PackagesPane

@@ -12,9 +12,8 @@ from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import Input
 
-from workbench.services.view import View
-
 if TYPE_CHECKING:
+    from workbench.services.view import View
     from workbench.tui.app import WorkbenchApp
 
 

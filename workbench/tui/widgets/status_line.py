@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 from textual.reactive import reactive
 from textual.widgets import Static
 
-from workbench.services.view import Need, View
 from workbench.tui import paint
+
+if TYPE_CHECKING:
+    from workbench.services.view import Need, View
 
 SYMBOLS = {
     "challenged": "!",

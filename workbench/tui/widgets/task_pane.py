@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -13,19 +13,23 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from workbench.domain.contested import claim_text, field_words
 from workbench.domain.fact import value_text
-from workbench.domain.task import Attempt
-from workbench.services.view import AcceptanceView, SessionView, TaskView, View
 from workbench.tui import paint
 from workbench.tui.keys import bindings
 from workbench.tui.widgets.pane import Pane
+
+if TYPE_CHECKING:
+    from workbench.domain.task import Attempt
+    from workbench.services.view import AcceptanceView, SessionView, TaskView, View
 
 EXCERPT_LINES = 6
 DONE_SHOWN = 12
 AGE_EVERY = 60.0
 """Seconds after which ages are written anew."""
 ODD_SHOWN = 4
-_SHOWN_ELSEWHERE = ("interrupted", "variable_missing")
+CONTESTS_SHOWN = 5
+_SHOWN_ELSEWHERE = ("interrupted", "variable_missing", "not_accepted")
 
 
 class TaskScroll(VerticalScroll, can_focus=True):
@@ -72,7 +76,7 @@ class TaskPane(Pane):
 
     def part(self, view: View) -> object:
         """The card and the sessions in it."""
-        return view.task, view.sessions, view.damaged
+        return view.task, view.sessions, view.damaged, view.contests
 
     def show(self, view: View) -> None:
         """Write the card anew."""
@@ -110,6 +114,7 @@ class TaskPane(Pane):
         yield Content.styled(revision, paint.QUIET)
         if task.contract.objective and task.contract.objective != task.title:
             yield paint.line(task.contract.objective, limit=1200)
+        yield from self._contested(card, view)
         yield from self._people(card, view)
         yield from self._acceptance(card)
         yield from self._failure(card)
@@ -123,6 +128,23 @@ class TaskPane(Pane):
             yield Content("")
             yield Content.styled(title, "$label bold")
             yield from listed
+
+    def _contested(self, card: TaskView, view: View) -> Iterator[Content]:
+        """What merged copies say differently."""
+        whose = {attempt.id: paint.who(attempt.executor) for attempt in card.attempts}
+
+        def rows() -> Iterator[Content]:
+            for row in view.contests[:CONTESTS_SHOWN]:
+                title = field_words(row.field) if row.id == card.task.id else row.title
+                yield Content.assemble(("≠ ", "$life-contested"), paint.line(title, limit=200))
+                for claim in row.claims:
+                    stands = ("  stands now", paint.QUIET) if row.stands(claim) else ("", "")
+                    said = claim_text(claim)
+                    yield Content.assemble("  ", paint.line(whose.get(said, said), limit=200), stands)
+            if len(view.contests) > CONTESTS_SHOWN:
+                yield Content.styled(f"… and {len(view.contests) - CONTESTS_SHOWN} more", paint.QUIET)
+
+        yield from self._section("contested (s settles)", rows())
 
     def _people(self, card: TaskView, view: View) -> Iterator[Content]:
         def rows() -> Iterator[Content]:
