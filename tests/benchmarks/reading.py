@@ -22,6 +22,8 @@ from pathlib import Path
 from workbench.sessions import open_session
 
 RUNS = 5
+SESSION = "11111111-2222-4333-8444-555555555555"
+"""The id of the sessions that are made here."""
 _TEXT = "the build fails because a name in the filter has no type and the choice is lost after every reload"
 WORDS = _TEXT.split()
 
@@ -99,13 +101,13 @@ def appended(path: Path) -> float:
 def make_claude(size: int, path: Path) -> None:
     """A conversation of prompts, answers, commands and outputs of many lengths."""
     chance = random.Random(1)
-    session, parent, written, turn = "11111111-2222-4333-8444-555555555555", None, 0, 0
+    parent, written, turn = None, 0, 0
     with path.open("wb") as file:
 
         def put(**fields: object) -> None:
             nonlocal parent, written
             uuid = f"{chance.getrandbits(128):032x}"
-            record = {"uuid": uuid, "parentUuid": parent, "sessionId": session, "cwd": "/srv/shop", "version": "2.1.0"}
+            record = {"uuid": uuid, "parentUuid": parent, "sessionId": SESSION, "cwd": "/srv/shop", "version": "2.1.0"}
             record |= {
                 "isSidechain": False,
                 "gitBranch": "main",

@@ -30,7 +30,7 @@ Empty().run()
 
 
 def run(share: float) -> list[Row]:
-    """Measure; ``share`` of 15 starts each."""
+    """Measure; ``share`` of 15 calls, and of 10 starts of either app."""
     times = max(1, int(15 * min(1, share)))
     with home() as folder:
         workspace(folder / "ws", 10, 2)
@@ -40,7 +40,7 @@ def run(share: float) -> list[Row]:
         propose = median(lambda: _call(*program, "fact", "propose", "one.key", "1", "-w", str(folder / "ws")), times)
         demo = copy_demo(None, folder / "demo", os.environ)
         starts: dict[str, list[float]] = {"empty": [], "app": []}
-        for _ in range(max(1, times // 2)):  # in turn, so that both meet the same machine
+        for _ in range(max(1, int(10 * min(1, share)))):  # in turn, so that both meet the same machine
             starts["empty"].append(first_paint([sys.executable, "-c", _EMPTY], folder, "empty 3"))
             starts["app"].append(first_paint([*program], demo, "history"))
         empty, app = statistics.median(starts["empty"]), statistics.median(starts["app"])

@@ -57,6 +57,15 @@ class Terminal:
             if select.select([self._file], [], [], left)[0]:
                 os.read(self._file, 1 << 16)
 
+    def settle(self, most: float) -> None:
+        """Let it come to rest: until it takes little of the processor, and at most so many seconds (Linux)."""
+        until = time.perf_counter() + most
+        while time.perf_counter() < until:
+            before = self.cpu
+            self.rest(min(1.0, most))
+            if self.cpu - before < 0.1:
+                return
+
     def _read(self, patience: float) -> bytes:
         if patience <= 0 or not select.select([self._file], [], [], patience)[0]:
             raise RuntimeError(f"it was not painted; last: {self._text[-300:]!r}")

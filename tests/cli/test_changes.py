@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -166,3 +167,57 @@ def test_a_records_timeline_tells_each_change_field_by_field(run: Run, workspace
     name = run("log", "--limit", "1", "--json").json["changes"][0]["record"].split("/")[1]
     gone, made = timeline("facts", name, workspace)
     assert (gone.gone, gone.undoes, made.gone) == (True, made.change, False)
+
+
+def test_damage_elsewhere_does_not_stop_a_task_from_going_back(run: Run, workspace: Path) -> None:
+    run(*at(0), "task", "new", "Filter")
+    mine = run(*at(1), "note", "write", "mine", "1", "--json").json["notes"][0]["id"]
+    run(*at(2), "task", "new", "Other")
+    other = run(*at(2), "note", "write", "theirs", "1", "--json").json["notes"][0]["id"]
+    run("task", "use", "filter")
+    run(*at(5), "note", "write", "mine", "2")
+    broken = workspace / "notes" / "theirs" / f"{other}.json"
+    broken.write_text("<<<<<<< mine\n")
+    done = run("rollback", "--task", "filter", "--at", "2026-03-01T10:03:00Z")
+    assert done.code == 0
+    assert f"left as it is: notes/theirs/{other}.json:1:1" in done.err
+    assert run("note", "read", "mine", "--json").json["notes"][0]["value"] == 1
+    assert broken.read_text() == "<<<<<<< mine\n"
+    own = workspace / "notes" / "mine" / f"{mine}.json"
+    own.write_bytes(b"")
+    refused = run("rollback", "--task", "filter", "--at", "2026-03-01T10:00:30Z", "--json")
+    assert (refused.code, [d["path"] for d in refused.error["details"]["damaged"]]) == (6, [f"notes/mine/{mine}.json"])
+    assert own.read_bytes() == b""
+
+
+def test_the_log_is_asked_by_slug_and_by_key_too(run: Run, workspace: Path) -> None:
+    run("task", "new", "Filter")
+    run("note", "write", "plan b", "1")
+    run("note", "write", "plan b", "2")
+    run("fact", "propose", "ui.color", "blue")
+    run("fact", "propose", "ui.color", "green", "--yes")
+    run("fact", "alias", "colour", "ui.color")
+
+    def commands(word: str) -> list[str]:
+        return [row["command"] for row in run("log", word, "--json").json["changes"]]
+
+    assert commands("filter") == ["task new Filter"]
+    assert commands("plan b") == ["note write plan b"] * 2
+    assert "workbench log 'plan b'" in run("note", "read", "plan b").out + run("note", "read", "plan b").err
+    # The second value, its confirmation with what it superseded, and the first one.
+    assert {command.split()[1] for command in commands("colour")} == {"propose", "confirm"}
+    assert run("log", "nothing", "--json").code == 3
+
+
+def test_a_purge_and_a_merge_are_not_undone(run: Run, workspace: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(workspace, other / ".workbench")
+    run("fact", "propose", "greeting", "hunter2-and-more")
+    run("--yes", "purge", "--secret", "hunter2-and-more")
+    refused = run("undo", "--json")
+    assert (refused.code, "purge" in refused.error["message"]) == (5, True)
+    run("-w", str(other), "note", "write", "k", "1")
+    run("--yes", "merge", str(other))
+    refused = run("undo", "--json")
+    assert (refused.code, "rollback" in refused.error["message"]) == (5, True)
+    assert run("note", "read", "k").code == 0

@@ -144,12 +144,12 @@ def test_a_configuration_that_cannot_be_read_names_its_place(run: Run, workspace
     assert "workspace.toml:2: unknown key 'app.theem'" in warned.err
     assert warned.json["facts"] == []
     (workspace / "workspace.toml").write_text("[app\n")
-    assert run("fact", "list", "--json").error["code"] == "damaged"
+    assert run("fact", "propose", "a", "1", "--json").error["code"] == "damaged"
     (workspace / "workspace.toml").unlink()
     own = home / ".config" / "workbench" / "config.toml"
     own.parent.mkdir(parents=True)
     own.write_text("x = \n")
-    refused = run("fact", "list", "--json", env={"WORKBENCH_CONFIG_DIR": str(own.parent)})
+    refused = run("fact", "propose", "a", "1", "--json", env={"WORKBENCH_CONFIG_DIR": str(own.parent)})
     assert (refused.code, refused.error["details"]["line"]) == (2, 1)
 
 

@@ -19,6 +19,7 @@ CONTRACT: dict[str, str] = {
     "init": "PATH",
     "forget": "",
     "merge": "PATH",
+    "settle": "RECORD FIELD --keep --take --why",
     "doctor": "--fix --bundle",
     "gc": "",
     "purge": "RECORD --secret --why",
@@ -118,7 +119,7 @@ CONTRACT: dict[str, str] = {
 NOT_BUILT = (
     "home", "line", "compare", "back", "change", "report", "verify",
     "trace", "stats", "connect", "disconnect", "mcp", "serve", "sync", "eval", "task draft",
-    "history view", "history check", "history export", "artifact bind",
+    "history check", "history export", "artifact bind",
     "handoff quick", "review start", "review findings", "review send",
     "consult ask", "consult answer",
 )  # fmt: skip
@@ -158,10 +159,9 @@ def test_what_is_not_built_says_so_whatever_it_is_given(run: Run, words: str) ->
     "argv",
     [
         ("status", "--all"),
-        ("session", "list", "--all"),
         ("search", "x", "--everywhere"),
         ("demo", "--live"),
-        ("extract", "notes.md", "--model"),
+        ("history", "view", "@", "--compacted"),
         ("handoff", "confirm", "p", "--launch", "acp"),
     ],
 )

@@ -24,7 +24,7 @@ def test_the_latest_wins_and_earlier_values_stay(run: Run, workspace: Path) -> N
     (now,) = run("note", "read", "step1.table", "--json").json["notes"]
     assert (now["value"], now["sources"]) == ({"rows": 121}, ["https://example.org/a"])
     assert [n["value"] for n in run("note", "list", "--json").json["notes"]] == [{"rows": 121}]
-    assert "1 earlier values" in run("note", "read", "step1.table").out
+    assert "1 earlier value:" in run("note", "read", "step1.table").out
     (entry,) = run("log", note["id"], "--json").json["changes"]
     assert entry["after"]["value"] == {"rows": 120, "key": "id"}
     run("undo")

@@ -212,6 +212,22 @@ def test_a_state_from_elsewhere_is_merged(run: Run, task: str, tmp_path: Path) -
     assert "x.py" in names(run("state", "show", "@", "--json").json["state"]["pending"])
 
 
+@pytest.mark.parametrize("key", ["task", "task_name"])
+@pytest.mark.parametrize("name", ["other-work", "Other work", "other_work", "ID"])
+def test_a_state_of_another_task_is_not_taken(run: Run, task: str, tmp_path: Path, key: str, name: str) -> None:
+    other = run("task", "new", "Other work", "--json").json["task"]["id"]
+    run("task", "use", task)
+    name = other if name == "ID" else name
+    document = tmp_path / "state.json"
+    document.write_text(json.dumps({key: name, "pending": ["look at x.py"]}))
+    refused = run("state", "import", "@", "--file", str(document), "--json")
+    assert (refused.code, "workbench state import other-work" in refused.error["hint"]) == (2, True)
+    assert run("state", "show", "@", "--json").json["state"]["pending"] == []
+    assert run("state", "import", "other-work", "--file", str(document)).code == 0
+    meant = run("state", "import", "@", "--file", str(document), "--from", name, "--json")
+    assert names(meant.json["state"]["pending"]) == ["look at x.py"]
+
+
 @pytest.mark.parametrize(
     "text", ['{"invented": 1}', '{"done": [1]}', "[]", "{", '{"updated_at": "yesterday"}', '{"variables": []}', ""]
 )

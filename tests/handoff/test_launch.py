@@ -105,13 +105,32 @@ def test_the_printed_lines_work_in_a_shell(bench: Bench, planned: Planner, stand
     assert not result.started
     assert "\x1b" not in result.text
     env = {**os.environ, "LC_ALL": "C.UTF-8"}
-    for line in (plan.by_hand, " ".join(map(quoted, plan.command)), " ".join(map(quoted, plan.command))):
+    for line in (plan.by_hand, " ".join(map(quoted, plan.command))):
         done = subprocess.run(["bash", "-c", line], cwd="/", capture_output=True, text=True, env=env, check=False)
         assert done.returncode == 0, done.stderr
         assert tuple(stand_in.said()["args"][1:]) == words[1:]
         assert stand_in.said()["cwd"] == str(bench.repo)
         assert stand_in.said()["env"]["WORKBENCH_ACTOR"] == "agent:standin"
         stand_in.report.unlink()
+    # The checked line starts one program; a second one would work on the same attempt beside it.
+    again = subprocess.run(["bash", "-c", line], cwd="/", capture_output=True, text=True, env=env, check=False)
+    assert (again.returncode, "not started" in again.stderr) == (126, True)
+    assert not stand_in.report.exists()
+
+
+def test_a_printed_line_may_be_tried_again_where_nothing_was_started(
+    bench: Bench, planned: Planner, stand_in: StandIn
+) -> None:
+    plan = planned(bench.prepare(), "print")
+    put_prompt(bench, plan)
+    carry_out(plan, os.environ, lambda _: None)
+    line = " ".join(map(quoted, plan.command))
+    git(bench.repo, "checkout", "-q", "-b", "elsewhere")
+    refused = subprocess.run(["bash", "-c", line], cwd="/", capture_output=True, text=True, check=False)
+    assert (refused.returncode, "the branch is elsewhere" in refused.stderr) == (126, True)
+    git(bench.repo, "checkout", "-q", "main")
+    assert subprocess.run(["bash", "-c", line], cwd="/", capture_output=True, check=False).returncode == 0
+    assert stand_in.said()["branch"] == "main"
 
 
 def test_a_printed_order_holds_no_environment(bench: Bench, planned: Planner, monkeypatch: pytest.MonkeyPatch) -> None:

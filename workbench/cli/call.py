@@ -15,7 +15,10 @@ from workbench.errors import HumanNeededError, RefusedError, UsageError
 
 if TYPE_CHECKING:
     from workbench.services.context import Context
+    from workbench.services.entrance import Entrance
 
+_DIGITS = 400
+"""Of a number that is read at all: no longer one can be kept, and Python refuses to turn very long ones into one."""
 TEXT_LIMIT = 16 << 20
 """Bytes that ``--file`` takes."""
 
@@ -44,21 +47,23 @@ class Call:
 
     def context(self, *, start: Path | None = None, read_only: bool = False, app: bool = False) -> Context:
         """The workspace and who acts in it; what is wrong in the configuration is said once."""
-        from workbench.services.context import open_context
+        return self.furnish(self.enter(start or self.cwd, read_only=read_only), app=app)
 
-        context = open_context(
-            start or self.cwd,
-            workspace=self.options.workspace,
-            as_=self.options.actor,
-            env=self.env,
-            now=self.options.now,
-            tty=self.tty,
-            app=app,
-            read_only=read_only,
-            yes=self.options.yes,
-        )
-        for warning in context.config.warnings:
+    def enter(self, start: Path, *, read_only: bool = False) -> Entrance:
+        """Where the workspace lies and how it is set up; what is wrong in the configuration is said."""
+        from workbench.services.entrance import enter
+
+        entrance = enter(start, workspace=self.options.workspace, env=self.env, read_only=read_only)
+        for warning in entrance.config.warnings:
             self.out.note(f"warning: {warning}")
+        return entrance
+
+    def furnish(self, entrance: Entrance, *, app: bool = False) -> Context:
+        """Open a workspace that was found."""
+        from workbench.services.context import furnish
+
+        options = self.options
+        context = furnish(entrance, as_=options.actor, now=options.now, tty=self.tty, app=app, yes=options.yes)
         self.opened.append(context)
         return context
 
@@ -123,12 +128,12 @@ class Call:
 
         text = self.text(name)
         try:
-            return _sound(json.loads(text, object_pairs_hook=lambda pairs: _no_twins(pairs, name)), name)
+            return _parsed(text, name)
         except json.JSONDecodeError as problem:
             line, column = problem.lineno, problem.colno
             raise UsageError(f"{name}:{line}:{column}: {problem.msg}", file=name, line=line, column=column) from None
         except (RecursionError, ValueError):
-            raise UsageError(f"{name}: nested too deeply, or a number too long", file=name) from None
+            raise UsageError(f"{name}: nested too deeply, or NaN, or a number too long", file=name) from None
 
     @staticmethod
     def _standard_input() -> bytes:
@@ -155,14 +160,32 @@ def _no_twins(pairs: list[tuple[str, Any]], name: str) -> dict[str, Any]:
     return result
 
 
-def _sound(document: Any, name: str) -> Any:
-    """A document all of whose texts can be stored: an escape may name half of a character."""
+def _parsed(text: str, name: str) -> Any:
+    """A document of which everything can be stored.
+
+    Raises:
+        ValueError: It is no JSON; NaN and Infinity are none.
+        UsageError: An object has a key twice, a text holds half of a character, a number is too large.
+    """
     import json
 
+    def no_number(word: str) -> Any:
+        raise ValueError(f"{word} is no JSON")
+
+    def whole(digits: str) -> int:
+        if len(digits) > _DIGITS:
+            raise UsageError(f"{name}: a number is too large", file=name)
+        return int(digits)
+
+    document = json.loads(
+        text, object_pairs_hook=lambda pairs: _no_twins(pairs, name), parse_constant=no_number, parse_int=whole
+    )
     try:
-        json.dumps(document, ensure_ascii=False).encode("utf-8")
+        json.dumps(document, ensure_ascii=False, allow_nan=False).encode("utf-8")
     except UnicodeEncodeError:
         raise UsageError(f"{name}: a text holds half of a character (a lone surrogate)", file=name) from None
+    except ValueError:  # 1e999 is read as infinity
+        raise UsageError(f"{name}: a number is too large", file=name) from None
     return document
 
 
@@ -170,12 +193,11 @@ def json_or_text(value: str) -> Any:
     """A VALUE of the command line: JSON where it is JSON, else the text itself.
 
     Raises:
-        UsageError: An object has the same key twice; which of the two was meant is not for us to guess.
+        UsageError: An object has the same key twice, and which of the two was meant is not for us to guess; or
+            something in it cannot be stored.
     """
-    import json
-
     try:
-        return _sound(json.loads(value, object_pairs_hook=lambda pairs: _no_twins(pairs, "VALUE")), "VALUE")
+        return _parsed(value, "VALUE")
     except (ValueError, RecursionError):
         return value
 

@@ -23,6 +23,7 @@ global options, before or after the command:
   --now TIME            act as at this time, like 2026-03-01T10:00:00Z
   --debug               tracebacks, and a log in your state folder
   -h, --help            this page
+  --                    what follows it is no option: a title or a value that begins with a dash
 """
 _FLAGS = {
     "--json": "json",

@@ -54,6 +54,7 @@ NOUNS: dict[str, tuple[str, str]] = {
     "gc": ("care", "remove blobs that nothing refers to"),
     "purge": ("care", "remove a leaked secret from all records"),
     "merge": ("merge", "take in another copy of the workspace"),
+    "settle": ("settle", "what merged copies say differently: list, decide"),
     "sync": ("", "carry the workspace between machines"),
     "forget": ("workspace", "remove all that was ever written here"),
     "eval": ("", "measure handoff quality on data"),
@@ -117,7 +118,7 @@ def find(words: Sequence[str]) -> tuple[Command | None, str, list[str]]:
     if not verbs or (rest and rest[0] not in verbs):
         # The table of what is not built is read only where it may matter: start-up counts.
         verbs = commands_of(noun)
-    if rest and rest[0] in verbs:
+    if rest and rest[0] and rest[0] in verbs:
         return verbs[rest[0]], noun, rest[1:]
     if "" in verbs:
         return verbs[""], noun, rest

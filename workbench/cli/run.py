@@ -95,7 +95,7 @@ def _carry_out(run: str, parser: object, left: list[str], options: Globals, out:
 
     module, _, function = run.partition(":")
     if isinstance(parser, argparse.ArgumentParser):
-        args = parser.parse_intermixed_args(left)
+        args = parser.parse_intermixed_args(_verbatim(left))
     else:
         args = argparse.Namespace(words=left)
     call = Call(args=args, options=options, out=out, env=env, cwd=_current_folder())
@@ -107,16 +107,21 @@ def _carry_out(run: str, parser: object, left: list[str], options: Globals, out:
     return int(answer)
 
 
+def _verbatim(words: list[str]) -> list[str]:
+    """The words with those behind a lone ``--`` marked, so that nothing takes them for options, nor for none."""
+    from workbench.cli.spec import VERBATIM
+
+    at = words.index("--") if "--" in words else len(words)
+    return [word or VERBATIM for word in words[:at]] + [VERBATIM + word for word in words[at + 1 :]]
+
+
 def _failed(problem: WorkbenchError, out: Output, options: Globals) -> int:
     if options.debug:
         _trace()
     if out.json and problem.document is not None:
         out.document(problem.document)
     else:
-        from workbench.cli.hints import with_commands
-
-        said = problem.as_json()
-        out.error({**said, "hint": with_commands(said["hint"])})
+        out.error(problem.as_json())
     return problem.exit_code
 
 

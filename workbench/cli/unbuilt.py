@@ -38,19 +38,6 @@ UNBUILT: tuple[Command, ...] = (
         keys="task, objective_candidates[], proposals[]",
     ),
     Command(
-        "history view",
-        "the messages that one request carried",
-        "Prints the exact message list of a request; with --compacted guidelines, last turns and notes in place of "
-        "the rest, ready to be sent.",
-        (
-            TASK,
-            option("--request", value="N", help="which request; the last one where not given", number=True),
-            flag("--compacted", help="as a compaction would send it"),
-        ),
-        exits=(_NO_TASK,),
-        keys="messages[]",
-    ),
-    Command(
         "history check",
         "whether trimming is needed",
         "Prints the density of the context and the five signs, each with the messages that prove it, and advice.",

@@ -33,7 +33,9 @@ def listing(call: Call) -> Answer:
         root = find_existing(call.cwd, call.cwd / named if named else None).root
     except NotFoundError:
         root = None
-    config = load_config(root, call.env)
+    config = load_config(root, call.env, lenient=True)
+    for warning in config.warnings:
+        call.out.note(f"warning: {warning}")
     rows: list[dict[str, Any]] = []
     for name, program in programs(config).items():
         settings = config.agents.get(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 from workbench.cli.call import Call
@@ -42,11 +43,13 @@ def open_app(call: Call, folder: Path, *, read_only: bool = False) -> int:
         UsageError: There is no terminal.
     """
     try:
-        context = call.context(start=folder, read_only=read_only, app=True)
+        entrance = call.enter(folder, read_only=read_only)
     except NotFoundError as problem:
         raise NotFoundError(problem.message, _BEGIN) from None
     if not call.screen:
         raise UsageError("the app needs a terminal", "for scripts: workbench status --json")
+    # Nothing of what is loaded now is garbage; the collector begins again once the panes are painted.
+    gc.disable()
     from workbench.tui.app import run_app
 
-    return run_app(context) or 0
+    return run_app(entrance, lambda: call.furnish(entrance, app=True), call.options.now)

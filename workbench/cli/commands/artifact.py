@@ -10,6 +10,7 @@ from workbench.cli.spec import TASK, Command, option, word
 
 if TYPE_CHECKING:
     from workbench.domain.artifact import Artifact
+    from workbench.services.produced import SeenVersion
 
 _KEYS = "artifacts[]{id,key,kind,versions[]}"
 COMMANDS = (
@@ -30,14 +31,15 @@ COMMANDS = (
     Command(
         "artifact list",
         "all artifacts",
-        "Prints every artifact with its versions.",
+        "Prints every artifact with its versions, and the files that sessions of the current task wrote: one version "
+        "a writing, with the message that shows it, by the hash of its content where that is known.",
         keys=_KEYS,
         run="artifact:listing",
     ),
     Command(
         "artifact show",
         "one artifact",
-        "Prints an artifact with its versions and bindings.",
+        "Prints an artifact with its versions and bindings; of a file that a session wrote, the writings.",
         (word("ID", "an artifact, by unique id prefix"),),
         exits=("3 no such artifact",),
         keys=_KEYS,
@@ -70,35 +72,61 @@ def add(call: Call) -> Answer:
 
 def listing(call: Call) -> Answer:
     """All of them."""
-    from workbench.services import artifacts
-    from workbench.services.shapes import builtins
+    from workbench.services import artifacts, produced
+    from workbench.services.shapes import builtins, seen_artifact_json
 
     context = call.context(read_only=True)
     found = artifacts.listing(context)
+    seen = produced.of_current(context)
     rows: list[list[str | Span]] = [
         [Span(a.id, "bold"), a.key, a.kind, f"{len(a.versions)} versions", _newest(a)] for a in found
     ]
-    return damage(context, {"artifacts": [builtins(a) for a in found]}, table(rows) or ["no artifact yet"])
+    rows += [[Span(a.id, "bold"), a.key, a.kind, f"{len(a.versions)} versions", _written(a.versions[-1])] for a in seen]
+    document = {"artifacts": [*(builtins(a) for a in found), *(seen_artifact_json(a) for a in seen)]}
+    return damage(context, document, table(rows) or ["no artifact yet"])
 
 
 def show(call: Call) -> Answer:
     """One of them."""
-    from workbench.services import artifacts
+    from workbench.services import artifacts, produced
+    from workbench.services.shapes import seen_artifact_json
 
-    return _answer(artifacts.find(call.context(read_only=True), call.args.id))
+    context = call.context(read_only=True)
+    seen = produced.named(context, call.args.id)
+    if seen is None:
+        return _answer(artifacts.find(context, call.args.id))
+    lines: list[Any] = [[Span(seen.id, "bold"), f"  {seen.key}  {seen.kind}, written in sessions"]]
+    lines += [f"  {one.number}  {one.at}  {_written(one)}  {one.source}" for one in seen.versions]
+    return Answer({"artifacts": [seen_artifact_json(seen)]}, lines)
 
 
 def read(call: Call) -> Answer:
     """The content of a version."""
-    from workbench.services import artifacts
-    from workbench.services.shapes import builtins
+    from workbench.services import artifacts, produced
+    from workbench.services.shapes import builtins, seen_artifact_json
 
-    reading = artifacts.read(call.context(), call.args.id, call.args.version)
+    context = call.context()
+    seen = produced.named(context, call.args.id)
+    if seen is not None:
+        version, data = produced.read(seen, call.args.version)
+        text = data.decode("utf-8", "replace")
+        shown = {"artifacts": [seen_artifact_json(seen)], "version": version.number, "content": text}
+        return Answer(shown, [Block(text)], notes=_newer(version.number, seen.versions[-1].number))
+    reading = artifacts.read(context, call.args.id, call.args.version)
     text = reading.content.decode("utf-8", "replace")
     document = {"artifacts": [builtins(reading.artifact)], "version": reading.version.number, "content": text}
-    newer = reading.newest > reading.version.number
-    note = f"version {reading.version.number}; there is a newer one: {reading.newest}"
-    return Answer(document, [Block(text)], notes=[note] if newer else [])
+    return Answer(document, [Block(text)], notes=_newer(reading.version.number, reading.newest))
+
+
+def _newer(number: int, newest: int) -> list[str]:
+    return [f"version {number}; there is a newer one: {newest}"] if newest > number else []
+
+
+def _written(version: SeenVersion) -> str:
+    """What is known of a writing."""
+    how = version.sha256[:12] if version.sha256 is not None else "only the edit is known"
+    size = f", {version.size:,} bytes" if version.size is not None else ""
+    return f"{version.op} by {version.by}, {how}{size}"
 
 
 def _newest(artifact: Artifact) -> str:

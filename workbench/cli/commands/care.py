@@ -49,8 +49,10 @@ COMMANDS = (
         "remove a leaked secret, or a record, for good",
         "The one deletion there is: rewrites every file beneath the workspace that holds the record or the secret "
         "(records, log, packages, contents, quarantine, index) and your own prompts and caches; the log keeps that "
-        "something was purged, by whom, when and why. Session files of agents are not touched, other copies of the "
-        "workspace neither. A person's act; asks on the terminal unless --yes.",
+        "something was purged, by whom, when and why. A secret is found as it is, behind the escapes of JSON, of "
+        "addresses and of markup, in base64 (on one line) and in UTF-16; not where it was split, compressed, "
+        "encrypted or encoded otherwise: compressed contents are named. Session files of agents are not touched, other "
+        "copies of the workspace neither. A person's act; asks on the terminal unless --yes.",
         (
             word("RECORD", "the record to purge: an id prefix, or KIND/ID", optional=True),
             option("--secret", value="S", help="a secret to remove wherever it stands; - reads it from standard input"),

@@ -20,7 +20,7 @@ COMMANDS = (
         "every change: who, when, what, why",
         "Prints changes, newest first: of one record, or of all.",
         (
-            word("RECORD", "a record, by id prefix", optional=True),
+            word("RECORD", "a record by id prefix, a task by slug, facts or notes by key", optional=True),
             option("--limit", value="N", help="how many at most (50)", number=True, default=50),
         ),
         exits=("3 no change names this record",),
@@ -54,6 +54,7 @@ COMMANDS = (
             "3 no such record or change",
             "4 the record changed meanwhile",
             "5 a person is needed, or it cannot be so again",
+            "6 a record of the task cannot be read; what is damaged elsewhere is named and left",
         ),
         keys="changes[]{id,time,actor,record,version,before,after,why}",
         examples=(
@@ -70,14 +71,13 @@ def log(call: Call) -> Answer:
     from workbench.services import changes
     from workbench.services.shapes import damage_json
 
-    if call.args.limit < 1:
-        raise UsageError("--limit wants a number above 0")
     record = call.args.record
     context = call.context(read_only=True)
     found, _ = changes.log(context, record, sys.maxsize)
     rows = _rows(found)
     if record is not None:
-        rows = [row for row in rows if record in row["record"]]
+        names = changes.named(context, record)
+        rows = [row for row in rows if any(name in row["record"] for name in names)]
     shown, left_off = rows[: call.args.limit], max(0, len(rows) - call.args.limit)
     document = {"changes": shown, "total": len(rows), "left_off": left_off}
     lines = table(
@@ -117,6 +117,7 @@ def rollback(call: Call) -> Answer:
         plan = rolling.plan_task(context, tasks.resolve(context, args.task), parse_time(args.at, "--at"))
     shown = [line for entry in plan.entries for line in _entry_lines(entry)]
     notes = [plan.stays] if plan.stays else []
+    notes += [f"damaged, and left as it is: {row.where}: {row.message}" for row in plan.damaged]
     if plan.entries and call.tty:
         call.confirm(context, "rolling back", [*shown, *notes])
     change = rolling.carry_out(context, plan, args.why or "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.call import Call, damage
+from workbench.cli.call import Call, damage, json_or_text
 from workbench.cli.output import Answer, Span, table
 from workbench.cli.spec import TASK, Command, option, word
 from workbench.errors import UsageError
@@ -25,7 +25,7 @@ COMMANDS = (
         "the files it depends on. An agent may run a trusted command of the contract only; a person is asked about "
         "a command that nobody trusted yet. That the command failed is recorded as well, and is no failure of this "
         "one.",
-        (TASK, word("CMD", "the command and its arguments, after --", many=True)),
+        (TASK, word("CMD", "the command and its arguments, after --", many=True, empty=True)),
         exits=(_NO_TASK, "5 not a command of the contract, for an agent", "7 nobody has trusted this command"),
         keys=_KEYS,
         examples=("workbench evidence run @ -- npm run build",),
@@ -121,15 +121,10 @@ def listing(call: Call) -> Answer:
 
 def add(call: Call) -> Answer:
     """Hand in."""
-    import json
-
     from workbench.services import evidence
 
-    text = call.text(call.args.file)
-    try:
-        told: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        told = text.strip()
+    text = call.text(call.args.file).strip()
+    told = json_or_text(text)
     if not isinstance(told, dict | str):
         raise UsageError(f"{call.args.file}: an observation is a text or a JSON object")
     context, task = _task(call)

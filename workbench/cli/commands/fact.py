@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from workbench.services.context import Context
     from workbench.services.facts import Settlement
     from workbench.services.view import FactView
+    from workbench.store.records import Records
 
 _ID = word("ID", "a fact, by unique id prefix")
 _NO_FACT = "3 no such fact, or an ambiguous prefix"
@@ -30,9 +31,9 @@ COMMANDS = (
         "VALUE is JSON, else a text. What begins with a dash follows --.",
         (
             word("KEY", "a dotted name, like server.port"),
-            word("VALUE", "the value", optional=True),
-            option("--kind", value="K", help="what it is (fact)", choices=("fact", "decision", "constraint"),
-                   default="fact"),
+            word("VALUE", "the value", optional=True, empty=True),
+            option("--kind", value="K", choices=("fact", "decision", "constraint"),
+                   help="what it is; else what the value that holds is, or a fact"),
             option("--statement", value="TEXT", help="one readable line"),
             option("--scope", value="S", help="workspace (the default), or the task it holds for"),
             option("--source", value="REF", help="where it was said: SESSION#MESSAGE, a path or an id"),
@@ -169,10 +170,12 @@ def _ask(call: Call, context: Context, found: Settlement) -> Fact | None:
 
 
 def _proposed(context: Context, fact: Fact, outcome: str, old: Fact | None) -> Answer:
-    from workbench.services import facts
+    from workbench.services import facts, keys
     from workbench.services.shapes import fact_json
 
-    registry = context.workspace.load().registry
+    folders = context.workspace.folders("facts")
+    records = keys.of_key(context, fact.key, folders=folders)
+    registry = records.registry
     row = facts.view_of(context, registry, registry.facts[fact.id], None)
     would = None
     if old is not None and old.id in registry.facts:
@@ -186,7 +189,7 @@ def _proposed(context: Context, fact: Fact, outcome: str, old: Fact | None) -> A
             "version": seen.fact.version,
         }
     alone = len(registry.group(row.key, fact.scope)) == 1
-    alike = list(facts.look_alikes(registry, row.key)) if alone else []
+    alike = list(keys.look_alikes(context, records, row.key, folders)) if alone else []
     document = {"fact": fact_json(row), "outcome": outcome, "would_supersede": would, "look_alikes": alike}
     lines: list[Line] = [[Span(outcome, "bold"), "  ", row.key, " = ", _value(fact.value), Span(f"  {fact.id}", "dim")]]
     if would is not None and outcome == "proposed":
@@ -205,13 +208,13 @@ def listing(call: Call) -> Answer:
 
     context = call.context(read_only=True)
     records = context.workspace.load()
-    task = tasks.resolve(context, call.args.task, records) if call.args.task else tasks.current_task(context, records)
+    task = tasks.resolve(context, call.args.task, records) if call.args.task else tasks.glance(context, records)
     rows = list(facts.views(context, records, task.id if task else None, all_=call.args.all))
     if call.args.key:
         wanted = records.registry.canonical(call.args.key)
         rows = [row for row in rows if row.key == wanted or row.key.startswith(wanted + ".")]
-    lines = table([_mark(row), row.key, _value(row.fact.value), row.fact.trust, Span(row.fact.id, "dim"),
-                   row.fact.statement] for row in rows)  # fmt: skip
+    lines = table([_mark(row), row.key, _value(row.fact.value), row.fact.trust, _scope_word(records, row),
+                   Span(row.fact.id, "dim"), row.fact.statement] for row in rows)  # fmt: skip
     pairs = facts.merge_offers(records.registry)
     document = {"facts": [fact_json(row) for row in rows], "look_alikes": [list(pair) for pair in pairs]}
     answer = damage(context, document, lines or ["no facts"])
@@ -296,11 +299,11 @@ def edit(call: Call) -> Answer:
 
 def alias(call: Call) -> Answer:
     """Join two keys."""
-    from workbench.services import facts
+    from workbench.services import facts, keys
 
     context = call.context()
     record = facts.alias(context, call.args.key, call.args.canonical)
-    registry = context.workspace.load().registry
+    registry = keys.of_key(context, record.canonical).registry
     key = registry.canonical(record.canonical)
     contested = [fact.id for fact in registry.facts.values()
                  if registry.canonical(fact.key) == key and registry.lifecycle(fact.id) == "contested"]  # fmt: skip
@@ -325,16 +328,26 @@ def _value(value: Any) -> str:
     return value_text(value)
 
 
+def _scope_word(records: Records, row: FactView) -> str:
+    """For whom it holds, where that is not everybody; that it is shadowed for the task looked at, or due for review."""
+    said = []
+    if row.fact.scope != "workspace":
+        task = records.tasks.get(row.fact.scope)
+        said.append(f"for {task.slug if task is not None else row.fact.scope}")
+    said += ["shadowed here"] * row.shadowed + ["review due"] * row.past_review
+    return ", ".join(said)
+
+
 def _mark(row: FactView) -> Span:
     style = {"active": "good", "proposed": "warn", "challenged": "warn", "contested": "bad"}.get(row.lifecycle, "dim")
     return Span(row.lifecycle, style)
 
 
 def _answer(context: Context, fact: Fact) -> Answer:
-    from workbench.services import facts
+    from workbench.services import facts, keys
     from workbench.services.shapes import fact_json
 
-    registry = context.workspace.load().registry
+    registry = keys.of_key(context, fact.key).registry
     row = facts.view_of(context, registry, registry.facts[fact.id], None)
     return Answer({"fact": fact_json(row)}, _fact_lines(row))
 

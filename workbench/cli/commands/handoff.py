@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.cli.call import Call, damage
 from workbench.cli.commands.compile import OPTIONS, options
+from workbench.cli.commands.session import catch_up
 from workbench.cli.output import Answer, Block, Line, Span, table
 from workbench.cli.spec import PACKAGE, TASK, WHY, Command, flag, option
 from workbench.errors import NotBuiltError, RefusedError
@@ -73,8 +74,12 @@ COMMANDS = (
             (PACKAGE, WHY), exits=(_NO_PACKAGE, "5 a person is needed, or it was launched"), keys=_KEYS,
             run="handoff:cancel"),
     Command("handoff resume", "finish or undo an interrupted handover",
-            "After a crash between two steps: resumes the handover or undoes it, and says which. A person's act.",
-            (PACKAGE,), exits=(_NO_PACKAGE, "5 a person is needed"), keys=_KEYS + ", steps[]", run="handoff:resume"),
+            "After a crash between two steps: resumes the handover or undoes it, and says which. Where the program was "
+            "launched and ended before anything of it was seen, the launch counts as failed and the task is free. "
+            "--again lets the executor before it go on, after a failed or cancelled handover. A person's act.",
+            (PACKAGE, flag("--again", help="take the old executor up again, as a new attempt with its sessions")),
+            exits=(_NO_PACKAGE, "4 somebody runs the task by now", "5 a person is needed, or nobody ran it before"),
+            keys=_KEYS + ", steps[]", run="handoff:resume"),
 )  # fmt: skip
 
 
@@ -84,6 +89,8 @@ def prepare(call: Call) -> Answer:
 
     context = call.context()
     task = tasks.resolve(context, call.args.task)
+    for note in catch_up(context):
+        call.out.note(note)
     stored = packages.prepare(context, task, call.args.to, options(call))
     view, _ = packages.show(context, stored.envelope.id)
     lines: list[Line] = [
@@ -169,12 +176,14 @@ def confirm(call: Call) -> Answer:
         "prompt_file": str(handed.plan.prompt_file),
         "replaced": handed.replaced,
         "said": handed.launched.said,
+        "left": handed.left,
     }
     lines: list[Line | Block] = [*_lines(view), *_differences(handed.differences)]
     if handed.replaced:
         lines.append(
             f"package {handed.replaced} was renewed after the executor's own work: {view.envelope.id} went out"
         )
+    lines += [handed.left] if handed.left else []
     lines.append(handed.launched.said)
     if handed.launched.text:
         lines.append(Block(handed.launched.text))
@@ -194,11 +203,13 @@ def _stopped(problem: RefusedError, context: Context, plan: LaunchPlan) -> Refus
 
 
 def _before(context: Context, plan: LaunchPlan) -> list[Line]:
-    """What a person sees before confirming: the package, what differs, and the exact command."""
-    from workbench.services import packages
+    """What a person sees before confirming: the package, what differs, who leaves, and the exact command."""
+    from workbench.services import handover, packages
 
     view, _ = packages.show(context, plan.package)
-    return [*_lines(view), *_differences(view.differences), ["command  ", plan.by_hand]]
+    leaving = handover.leaving(context, plan.package)
+    first: list[Line] = [["before   ", leaving]] if leaving else []
+    return [*_lines(view), *_differences(view.differences), *first, ["command  ", plan.by_hand]]
 
 
 def reject(call: Call) -> Answer:
@@ -225,6 +236,9 @@ def resume(call: Call) -> Answer:
 
     context = call.context()
     steps = handover.resume(context, call.args.p)
+    if call.args.again:
+        attempt = handover.take_up_again(context, call.args.p)
+        steps.append(f"{attempt.executor} runs the task again, as attempt {attempt.id}")
     answer = _now(context, call.args.p)
     return Answer(
         {**answer.document, "steps": list(steps)}, [*(steps or ["nothing was left in the middle"]), *answer.lines]

@@ -35,6 +35,19 @@ COMMANDS = (
             "Prints the messages of a task's sessions with their memory class, disposition and tokens.",
             (TASK, word("MESSAGES", "only these, with their whole text", many=True, least=0)),
             exits=("3 no such task or message",), keys=_KEYS, run="history:show"),
+    Command("history view", "the messages that one request carried",
+            "Prints the exact message list of a request, as its session file tells it: in four parts (instructions, "
+            "person, tools, agent), each with its tokens. What the file does not hold is named as not recorded, and "
+            "sized from the tokens that the request is recorded to have used. With --compacted guidelines, last turns "
+            "and notes in place of the rest, ready to be sent: not built yet.",
+            (TASK,
+             option("--request", value="N",
+                    help="which request: its number (SESSION#N in another session than the newest), or a message; the "
+                    "last one where not given"),
+             flag("--compacted", help="as a compaction would send it")),
+            exits=("3 no such task or request",),
+            keys="request{session,number,of,model,usage}, messages[], parts[]{part,messages,recorded,not_recorded}, "
+            "ages{summary,history,new}, stated[], basis", run="history_view:view"),
     Command("history suggest", "what may go",
             "Names the messages that may go: used-up tool traffic of older turns that nothing refers to and that can "
             "be fetched back. It changes nothing.",
@@ -72,9 +85,12 @@ def show(call: Call) -> Answer:
     document = history_json(found)
     notes = [f"not on this machine: {name}" for name in found.absent]
     if call.args.messages:
-        chosen = history.select(found, call.args.messages)
+        beside = {word: row for word in call.args.messages if (row := history.beside(context, task, word))}
+        chosen = history.select(found, [word for word in call.args.messages if word not in beside])
         rows = [row for row in found.messages if row.message.ref in chosen]
         bodies = {row.message.ref: history.body(context, task, row.message.ref) for row in rows}
+        rows += beside.values()
+        bodies |= {row.message.ref: row.message.text for row in beside.values()}
         document["messages"] = [message_json(row) | {"text": bodies[row.message.ref]} for row in rows]
         from workbench.cli.output import Block
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.cli.call import Call
 from workbench.cli.output import Answer, Line, Span
 from workbench.cli.spec import Command, word
+
+if TYPE_CHECKING:
+    from workbench.services.merging import Contested
 
 COMMANDS = (
     Command(
@@ -48,6 +52,13 @@ def merge(call: Call) -> Answer:
     }
     lines: list[Line] = [f"{done.records} records, {done.lines} lines, {done.changes} entries of the log taken in"]
     for row in done.contested:
-        lines.append([Span("contested", "warn"), f" {row.record} {row.field}: {len(row.claims)} values; settle it"])
+        lines.append([Span("contested", "warn"), f" {row.record} {row.field}: {len(row.claims)} values; {_way(row)}"])
     notes = [f"damaged: {damage.where}: {damage.message}" for damage in done.damaged]
     return Answer(document, lines, 6 if done.damaged else 0, notes)
+
+
+def _way(row: Contested) -> str:
+    """How a contest is ended: two values of a key by confirming one, a field by its own command."""
+    if any("record" in claim for claim in row.claims):
+        return f"settle it: workbench fact confirm {row.record.partition('/')[2]}"
+    return "settle it: workbench settle"

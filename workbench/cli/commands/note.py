@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.call import Call, damage, json_or_text
@@ -81,7 +82,7 @@ def read(call: Call) -> Answer:
     context = call.context(read_only=True)
     note = notes.read(context, call.args.key)
     earlier = notes.earlier(context, note)
-    told = [f"{earlier} earlier values: workbench log {note.id}"] if earlier else []
+    told = [f"{earlier} earlier value{'s' * (earlier != 1)}: workbench log {shlex.quote(note.key)}"] if earlier else []
     return Answer({"notes": [_json(note)]}, [*_lines(note), *told])
 
 
@@ -110,7 +111,7 @@ def query(call: Call) -> Answer:
     """Words."""
     from workbench.services import notes
 
-    found = notes.query(call.context(read_only=True), " ".join(call.args.words), max(1, call.args.limit))
+    found = notes.query(call.context(read_only=True), " ".join(call.args.words), call.args.limit)
     hits = [
         {"source_type": hit.source_type, "source_id": hit.source_id, "excerpt": hit.excerpt, "score": hit.score}
         for hit in found.hits

@@ -71,9 +71,16 @@ COMMANDS = (
         "state import",
         "take over a state kept elsewhere",
         "Takes {task or task_name, updated_at, variables, done, pending} from a file and merges it into the state. "
-        "What changed here after updated_at stays, and is a conflict.",
-        (TASK, option("--file", value="F", help="the document; - is standard input", required=True), WHY),
+        "What changed here after updated_at stays, and is a conflict. A document that names another task of this "
+        "workspace is refused, unless --from gives that name.",
+        (
+            TASK,
+            option("--file", value="F", help="the document; - is standard input", required=True),
+            option("--from", value="NAME", help="what the document calls the task, where another is called so here"),
+            WHY,
+        ),
         exits=(
+            "2 the document is none, or another task's",
             _NO_TASK,
             "4 an item or variable changed since",
             "5 a value is a secret, or somebody else runs the task",
@@ -109,7 +116,9 @@ def take_over(call: Call) -> Answer:
 
     document = call.document(call.args.file)
     context = call.context()
-    done = state_import.take_over(context, tasks.resolve(context, call.args.task), document, call.args.why or "")
+    task = tasks.resolve(context, call.args.task)
+    known_as = getattr(call.args, "from")
+    done = state_import.take_over(context, task, document, call.args.why or "", known_as=known_as)
     return _answer(done)
 
 

@@ -18,7 +18,7 @@ COMMANDS = (
         (flag("--all", help="every repository and worktree where agents worked (not built yet)"),),
         exits=("3 there is no workspace", "6 some records cannot be read; the rest is printed"),
         keys="workspace, task, attempts, facts{active,proposed,challenged,contested}, packages{pending,stale}, "
-        "sessions[], needs_you[], findings[], damaged[]",
+        "sessions[], needs_you[], findings[], contested[], damaged[]",
         run="status:status",
     ),
 )

@@ -12,6 +12,7 @@ from workbench.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from workbench.domain.record import Claim
     from workbench.domain.task import Task
     from workbench.services.context import Context
     from workbench.services.view import FactView
@@ -133,7 +134,7 @@ def listing(call: Call) -> Answer:
 
     context = call.context(read_only=True)
     found = tasks.listing(context)
-    current = tasks.current_task(context, context.workspace.load())
+    current = tasks.glance(context, context.workspace.load())
     rows = table(
         [
             "@" if current and task.id == current.id else " ",
@@ -301,6 +302,12 @@ def _constraint_line(row: FactView) -> str:
     return f"{row.key} = {value_text(row.fact.value)}{standing}"
 
 
+def _said(claims: Sequence[Claim]) -> str:
+    from workbench.domain.contested import claim_text
+
+    return " or ".join(claim_text(claim) for claim in claims)
+
+
 def _card(task: Task, constraints: Sequence[str] = ()) -> list[Line | Block]:
     contract, state = task.contract, task.state
     lines: list[Line | Block] = [
@@ -325,4 +332,7 @@ def _card(task: Task, constraints: Sequence[str] = ()) -> list[Line | Block]:
     for title, rows in sections:
         if rows:
             lines += [Span(title, "key"), *(f"  {row}" for row in rows)]
+    if task.contests:
+        lines += [Span("contested since two copies were merged; settle it: workbench settle", "warn")]
+        lines += [f"  {field}: {_said(claims)}" for field, claims in task.contests.items()]
     return lines
