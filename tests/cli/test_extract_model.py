@@ -16,11 +16,11 @@ from tests.cli.test_extract import registry, session_file
 
 NOTES = """decided: REST for v1
 Somehow the blue icon went to sleep among the others.
-Turns out the orange icon keeps winning for whoever asks nicely.
+Everyone in the room fell for the orange icon.
 we considered GraphQL
 Would Postgres be enough?
 """
-ORANGE = "Turns out the orange icon keeps winning for whoever asks nicely."
+ORANGE = "Everyone in the room fell for the orange icon."
 USAGE = {"prompt_tokens": 321, "completion_tokens": 45}
 
 
@@ -73,10 +73,10 @@ def test_a_find_is_marked_with_the_model_and_quoted_and_its_cost_is_said_before_
 
 
 REFUSED = {
-    "not in the source": ((1, "fact", "Turns out Cloudflare keeps winning", None, None), "not in the sentence"),
+    "not in the source": ((1, "fact", "Everyone in the room fell for Cloudflare", None, None), "not in the sentence"),
     "another sentence": ((9, "fact", ORANGE, None, None), "no such sentence"),
     "no kind": ((1, "rumour", ORANGE, None, None), "no such kind"),
-    "nothing": ((1, "fact", "nicely.", None, None), "says nothing alone"),
+    "nothing": ((1, "fact", "icon.", None, None), "says nothing alone"),
 }
 
 

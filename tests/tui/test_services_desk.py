@@ -155,9 +155,10 @@ def test_the_attempt_that_never_began_is_said_to_be_cancelled(desk):
     first = desk.hand_over(desk.prepare(task, Choice("codex")), "print")
     assert first.left == "claude gave the task up"
     assert first.observed
-    assert not first.steps
+    assert first.steps == ("Claude Code was not started from here: end it yourself",)
     second = desk.hand_over(desk.prepare(task, Choice("gemini")), "print")
     assert second.left == "the attempt of codex, never seen to begin, was cancelled"
+    assert not second.steps
     assert not second.observed
     assert second.agent == "Gemini CLI"
     again = desk.handed(second.package)

@@ -20,8 +20,7 @@ import msgspec
 from workbench.domain.ids import is_id
 from workbench.domain.record import Part
 from workbench.errors import DamagedError, RefusedError
-from workbench.store.outside import make_private_folder
-from workbench.store.primitives import Tree
+from workbench.store.primitives import Tree, make_private_folder
 from workbench.store.private import read_beneath
 
 PROMPT = "prompt.md"

@@ -20,7 +20,7 @@ from workbench.store.examine import Check, examine
 from workbench.store.form import canonical, canonical_line
 from workbench.store.garbage import collect
 from workbench.store.mask import mask, mask_bytes, mask_json
-from workbench.store.outside import create_private, write_private
+from workbench.store.primitives import create_private, write_private
 from workbench.store.private import read_beneath
 from workbench.store.purge import Purged, purge_record, purge_secret, without_secret
 from workbench.store.refusals import explained

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from workbench.config import user_dirs
 from workbench.errors import WorkbenchError
 from workbench.store.mask import mask
-from workbench.store.outside import remove_file, write_private
+from workbench.store.primitives import remove_file, write_private
 from workbench.store.private import read_beneath
 
 if TYPE_CHECKING:

@@ -127,6 +127,11 @@ def confirm(
     fresh = replace(ctx, hashes=HashCache())
     found = _gathered(fresh, package)
     left: list[str] = []
+
+    def stop(old: Attempt) -> None:
+        if old.status == "releasing":  # one that never began has nothing to stop
+            left.append(stopping.ask(_leaver(ctx, old), ctx.env))
+
     result = carry.hand(
         ctx.workspace,
         package.id,
@@ -136,7 +141,7 @@ def confirm(
         _receiver_env(ctx),
         judge=lambda records: _judge(fresh, package, found, records),
         override=override,
-        stop=lambda old: left.append(stopping.ask(_leaver(ctx, old), ctx.env)),
+        stop=stop,
         began=began,
     )
     scratch.sweep(ctx)

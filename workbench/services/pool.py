@@ -81,7 +81,8 @@ class SessionPool:
         self._states: dict[Path, SessionState] = {}
         self._kept: dict[Path, tuple[int, int]] = {}
         """Bytes and counted messages that the next start will know."""
-        self._seen_again: set[Path] = set()
+        self._saved: set[Path] = set()
+        """What this process kept: the first time it is done for little that is new, then only for much."""
         self._trails: dict[Path, Trail] = {}
         """Of sessions that were opened and not read yet."""
 
@@ -99,8 +100,8 @@ class SessionPool:
             return self._states.get(path) if present(path).exists() else None
         known = self._states.get(path)
         if known is None or news.appended or news.changed or news.reset:
-            trail = self._trails.pop(path, None) if known is None else None if news.reset else known.trail
-            trail = trail or Trail()
+            before = known.trail if known is not None else self._trails.pop(path, None)
+            trail = before if before is not None and not news.reset else Trail()
             known = self._states[path] = SessionState(log.info, tuple(log.messages), log, trail)
             trail.moved(known.messages, news.since)
             self._keep(path, known)
@@ -138,12 +139,12 @@ class SessionPool:
 
         read, counted = state.log.read_to, state.trail.rows.counted
         before, had = self._kept.get(path, (0, 0))
-        first = path not in self._seen_again
+        first = path not in self._saved
         enough = UNSAVED if first or last else max(UNSAVED, read // SHARE)
         uncounted = max(_UNCOUNTED, counted // SHARE)
         if self._index is None or read < LEAST or (abs(read - before) < enough and counted - had < uncounted):
             return
-        self._seen_again.add(path)
+        self._saved.add(path)
         self._kept[path] = read, counted
         self._index.save(state.log, state.trail.rows.tokens)
 

@@ -10,7 +10,7 @@ from workbench.errors import RefusedError
 from workbench.services.context import Context, person_name
 from workbench.services.finding import forget_index, index_file
 from workbench.store.location import Location, locate
-from workbench.store.outside import remove_file
+from workbench.store.primitives import remove_file
 from workbench.store.workspace import Workspace
 
 
