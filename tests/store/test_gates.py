@@ -12,8 +12,7 @@ import pytest
 
 import workbench.store
 from workbench.errors import DamagedError, NotFoundError, RefusedError, StorageError
-from workbench.store.outside import write_private
-from workbench.store.primitives import Tree, watched
+from workbench.store.primitives import Tree, watched, write_private
 from workbench.store.private import open_private, parts_of, read_beneath
 from workbench.store.trust import TrustStore, fingerprint
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from workbench.errors import StorageError
 from workbench.store.location import FOLDER, Location
-from workbench.store.outside import make_private_folder, remove_file, replace_shared
-from workbench.store.primitives import Tree
+from workbench.store.primitives import Tree, make_private_folder, remove_file, replace_shared
 from workbench.store.refusals import explained
 
 LINE = f"/{FOLDER}/".encode()

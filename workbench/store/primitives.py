@@ -7,6 +7,7 @@ operating system refuses becomes a :class:`StorageError` that names the path and
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import secrets
@@ -17,8 +18,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from workbench.errors import RefusedError
-from workbench.store.private import FILE_MODE, FOLDER_MODE, Folders, open_private, parts_of
+from workbench.errors import RefusedError, StorageError, UsageError
+from workbench.store.private import FILE_MODE, FOLDER_MODE, Folders, folder_beneath, open_private, parts_of
 from workbench.store.refusals import explained as explained
 
 Hook = Callable[[str, str], None]
@@ -28,9 +29,9 @@ TEMPORARY = ".tmp"
 """Ending of temporary files; they begin with a dot, and no reader looks at them."""
 
 AT_ONCE = 16
-"""How many files are brought to disk side by side: a disk serves several in the time of one."""
+"""How many files are brought to disk side by side, where that is quicker than one after the other."""
 SLOW = 0.001
-"""Seconds from which on that is worth a thread each."""
+"""Seconds from which on an fsync right behind another is worth a thread: many disks do most of it with the first."""
 
 _hooks: list[Hook] = []
 
@@ -62,37 +63,40 @@ def sync(descriptor: int, path: str | Path) -> None:
     os.fsync(descriptor)
 
 
-_took = 0.0
-"""Seconds that the last one took here."""
+_behind = 0.0
+"""Seconds that an fsync right behind another took here, the last time."""
 
 
 def sync_together(files: Sequence[tuple[int, str | Path]]) -> list[OSError | None]:
-    """Bring several files and folders to disk: side by side where the disk is slow, else one after the other.
+    """Bring several files and folders to disk: one after the other, or side by side where the disk is slow at that.
 
     Returns:
         What failed, for each in its place.
     """
+    global _behind
     failed: list[BaseException | None] = [None] * len(files)
+    took = [0.0] * len(files)
 
     def one(number: int) -> None:
-        global _took
         begin = time.perf_counter()
         try:
             sync(*files[number])
         except BaseException as error:
             failed[number] = error
-        _took = time.perf_counter() - begin
+        took[number] = time.perf_counter() - begin
 
     done = 0
     while done < len(files):
-        first, *others = range(done, min(len(files), done + (AT_ONCE if _took >= SLOW else 1)))
-        done += 1 + len(others)
+        first, *others = group = range(done, min(len(files), done + (AT_ONCE if _behind >= SLOW else 1)))
         threads = [threading.Thread(target=one, args=(number,), daemon=True) for number in others]
         for thread in threads:
             thread.start()
         one(first)
         for thread in threads:
             thread.join()
+        if done or others:
+            _behind = min(took[number] for number in group)
+        done += len(group)
     for error in failed:
         if error is not None and not isinstance(error, OSError):
             raise error
@@ -446,3 +450,62 @@ def write_holder(descriptor: int, content: bytes) -> None:
         step("holder", "lock")
         os.pwrite(descriptor, content, 0)
         os.ftruncate(descriptor, len(content))
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Put ``data`` in the place of a file anywhere, owner-only, durably; its folder is made owner-only too."""
+    make_private_folder(path.parent)
+    Tree(path.parent).replace(path.name, data)
+
+
+def create_private(path: Path, data: bytes) -> None:
+    """Put ``data`` in a new file of a folder that there is, owner-only; what is there already stays.
+
+    Raises:
+        UsageError: Something of this name exists.
+        StorageError: There is no such folder, or it may not be written to; nothing is left behind.
+    """
+    step("create", path)
+    try:
+        with explained(path):
+            descriptor = open_private(str(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    except StorageError as problem:
+        if problem.details.get("errno") == errno.EEXIST:
+            raise UsageError(f"{path} exists already", "name a new file") from None
+        raise
+    try:
+        with explained(path):
+            write_all(descriptor, data, path)
+            sync(descriptor, path)
+    except BaseException:
+        path.unlink()
+        raise
+    finally:
+        os.close(descriptor)
+
+
+def make_private_folder(path: Path) -> None:
+    """Make a folder of ours outside a workspace; those that are missing become owner-only."""
+    with explained(path):
+        for folder in reversed((path, *path.parents)):
+            if not folder.is_dir():
+                step("mkdir", folder)
+                with contextlib.suppress(FileExistsError):
+                    folder.mkdir(FOLDER_MODE)
+                    folder.chmod(FOLDER_MODE)
+
+
+def replace_shared(path: Path, data: bytes) -> None:
+    """Put ``data`` in the place of a file that is not ours (git's exclude file), with the mode it had."""
+    with explained(path):
+        mode = stat.S_IMODE(path.lstat().st_mode) if path.exists() else 0o644
+        with folder_beneath(path.parent) as folder:
+            put_in_place(folder, path.name, data, path, durable=True, mode=mode)
+            sync(folder, path)
+
+
+def remove_file(path: Path) -> None:
+    """Remove one file of ours outside a workspace; one that is not there is no error."""
+    with explained(path):
+        step("unlink", path)
+        path.unlink(missing_ok=True)

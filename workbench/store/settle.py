@@ -59,19 +59,19 @@ class Settler:
         Raises:
             StorageError: The disk refused the line: it is gone again, and nothing happened.
         """
-        queue = WriterLock(self._tree, timeout, QUEUE)
-        if not queue.at_once():
-            if line is None:
-                return []
-            if ahead <= AHEAD:
-                return self._log_only(line, timeout)
-        lock = WriterLock(self._tree, timeout, LOCK)
+        queue, lock = WriterLock(self._tree, timeout, QUEUE), WriterLock(self._tree, timeout, LOCK)
+        said: list[str] = []
+        turn = False
         try:
-            lock.__enter__()
-        except LockTimeoutError as problem:
-            return [] if line is None else [*self._log_only(line, timeout), _said(line, problem)]
+            turn = queue.at_once() or ahead > AHEAD
+            if turn:
+                lock.__enter__()
+        except (LockTimeoutError, StorageError) as problem:
+            turn, said = False, [] if line is None else [_said(line, problem)]
         finally:
             queue.__exit__()  # from here on others wait in our place: what is in the log by now is ours to do
+        if not turn:
+            return said if line is None else [*self._log_only(line, timeout), *said]
         try:
             return self.settle(line, looked)
         finally:

@@ -16,8 +16,7 @@ from workbench.errors import DamagedError, NotFoundError
 from workbench.store.form import canonical, canonical_line, digest
 from workbench.store.lock import WriterLock
 from workbench.store.mask import mask
-from workbench.store.outside import make_private_folder
-from workbench.store.primitives import Tree
+from workbench.store.primitives import Tree, make_private_folder
 
 _FILE = "trust.json"
 _LOCK = "trust.lock"
