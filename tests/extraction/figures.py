@@ -67,7 +67,7 @@ def measure(of: Iterable[Row], extractor: Extractor | None = None) -> Figures:
     figures = Figures()
     for row in of:
         items = extractor.extract(row["text"]).finds
-        got = sorted({find.kind for find in items}) or ["process"]
+        got = sorted({str(find.kind) for find in items}) or ["process"]
         want = sorted({item["kind"] for item in row["items"]}) or ["process"]
         _count(figures, got, want)
         right = got == want

@@ -21,6 +21,7 @@ _PATH = re.compile(
 _LABEL_ONLY = re.compile(r"[【\[]?\s*([^：:】\]\n]{1,24}?)\s*(?:[】\]]|[：:])\s*$")
 _LABELLED = re.compile(r"[【\[]([^】\]]{1,16})[】\]]\s*(\S.*)$")
 _TODO_COMMENT = re.compile(r"`?(?://|#|/\*|--|<!--)\s*(?:TODO|FIXME|XXX|HACK)\b[^`\n*]*(?:\*/)?`?", re.IGNORECASE)
+_A_WORD = re.compile(r"[^\W\d_]")
 _RECORD_END = re.compile(r"[.!?。！？…~]$")
 
 
@@ -163,6 +164,8 @@ class Extractor:
         )
 
     def _judge(self, sentence: str) -> tuple[Find, ...]:
+        if not _A_WORD.search(sentence):
+            return ()
         # A comment quoted within a sentence is open where the sentence says which file it stands in.
         if (hidden := _TODO_COMMENT.search(sentence)) and place_in(
             sentence[: hidden.start()] + sentence[hidden.end() :]

@@ -15,7 +15,7 @@ _A_NOD = 4
 _STOPS = ".!。！ "
 LEAST_LEAD, LEAST_SECOND = 0.5, 0.5
 """On the scale: how far before process a statement has to be, and a further clause of it."""
-OVERRULED = {True: 1.0, False: 0.4}
+OVERRULED = {True: 1.5, False: 0.4}
 """How far behind on the scale what a marker found is not believed: of a rule that is rarely wrong, of another."""
 _SHORTEST_SECOND = 4
 WEIGHED = Rule(name="weighed", markers=Index({}, ()), unless=Index({}, ()))
@@ -54,9 +54,9 @@ def judge(masked: str, rules: Rules) -> tuple[Statement, ...]:
     seen = look(masked, rules)
     if seen is None:
         return ()
-    if len(seen.marked) > 1:
-        return seen.marked
     scale = scale_of(rules.language)
+    if len(seen.marked) > 1:
+        return tuple(_of_two(statement, masked, scale, rules) for statement in seen.marked)
     named = rules.set_thing.match(ground(masked, rules)) is not None
     if seen.marked and (seen.marked[0].rule.final or named):
         return seen.marked
@@ -66,6 +66,17 @@ def judge(masked: str, rules: Rules) -> tuple[Statement, ...]:
         return (Statement(kind, 0, len(masked), WEIGHED),)
     found = _first_of(masked, seen, scale, rules)
     return _apart(found, seen, scale, rules) if found else ()
+
+
+def _of_two(marked: Statement, masked: str, scale: Scale, rules: Rules) -> Statement:
+    """One of several statements; whether it is a fact or a choice the scale knows better than a doubtful marker."""
+    if marked.rule.sure or marked.kind not in ("fact", "decision"):
+        return marked
+    scores = scale.lean(ground(masked[marked.start : marked.end], rules)).scores
+    other: Kind = "decision" if marked.kind == "fact" else "fact"
+    if scores[other] - scores[marked.kind] <= OVERRULED[False]:
+        return marked
+    return replace(marked, kind=other, rule=WEIGHED)
 
 
 def _first_of(masked: str, seen: Look, scale: Scale, rules: Rules) -> Statement | None:

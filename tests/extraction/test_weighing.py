@@ -1,0 +1,52 @@
+"""What no marker settles is weighed: by data that can be read, with reasons, the same every time."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.extraction.figures import rows
+from tests.extraction.fit import fit, samples
+from workbench.extraction import Extractor
+from workbench.extraction.features import features_of
+from workbench.extraction.weighing import COLUMNS, lexicon_of, read_weights, scale_of, write_weights
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Positions come in over a queue in Frankfurt.", "fact"),
+        ("每个节点都带一份自己的缓存。", "fact"),
+        ("Put the legend at the bottom left.", "decision"),
+    ],
+)
+def test_a_statement_without_a_marker_is_found(text: str, kind: str) -> None:
+    assert [find.kind for find in Extractor().extract(text).finds] == [kind]
+
+
+@pytest.mark.parametrize("text", ["That got rid of the warning.", "Good catch on the race.", "这个思路没问题。"])
+def test_talk_without_a_marker_is_left_out(text: str) -> None:
+    assert Extractor().extract(text).finds == ()
+
+
+def test_the_scale_says_why() -> None:
+    scale = scale_of("en")
+    body = "The service listens on 8081"
+    assert scale.lean(body).kind == "fact"
+    assert any("v_hold" in reason for reason in scale.why(body, "fact", most=20))
+
+
+def test_names_and_numbers_count_by_their_sort() -> None:
+    lexicon = lexicon_of("en")
+    one = features_of("The gateway listens on 8081", lexicon, "en")
+    assert one == features_of("The gateway listens on 9090", lexicon, "en")
+
+
+def test_weights_are_read_as_they_were_written() -> None:
+    lines = write_weights({"always": [1.0, 0, 0, 0, 0], "has the": [0.01, 0, 0, 0, 0], "label": [0.123, 0, 0, -2, 0]})
+    assert read_weights(lines) == {"always": (1, 0, 0, 0, 0), "label": (0.12, 0, 0, -2, 0)}
+    assert lines[0].split("\t")[1:] == [kind or "process" for kind in COLUMNS]
+
+
+def test_fitting_the_same_rows_gives_the_same_weights() -> None:
+    few = [row for row in rows("tune") if row["language"] == "en"][:60]
+    assert fit(samples(few)["en"]) == fit(samples(few)["en"])
