@@ -417,7 +417,7 @@ def test_the_command_prints_hits(
     assert main(["search", "the", "gannet", "--task", "@"]) == 0
     assert "the gannet dives" in capfd.readouterr().out
     assert main(["search", " "]) == 2
-    assert "nothing to look for" in capfd.readouterr().err
+    assert "WORDS: it is empty" in capfd.readouterr().err
 
 
 def test_a_session_that_is_gone_is_named(place: Place) -> None:

@@ -261,6 +261,26 @@ def test_one_new_line_after_a_restart_costs_few_bytes(tmp_path: Path) -> None:
     assert not any("mmap" in row for row in rows)
 
 
+def test_what_came_last_is_kept_when_the_program_ends(tmp_path: Path) -> None:
+    path, cache = a_session(tmp_path), tmp_path / "cache"
+    pool = SessionPool(cache)
+    first = pool.read(path, "claude")
+    assert first is not None
+    read_then = path.stat().st_size
+    script = Script()
+    script.prompt("one more", parent=first.messages[-1].id, uuid="new")
+    with path.open("ab") as file:
+        file.write(script.data())
+    pool.read(path, "claude")
+    early = open_session(path, "claude")
+    ReaderIndex(cache).restore(early)
+    assert early.read_to == read_then
+    pool.close()
+    late = open_session(path, "claude")
+    ReaderIndex(cache).restore(late)
+    assert late.read_to == path.stat().st_size
+
+
 def test_forgetting_a_workspace_takes_along_what_was_read_for_it(repo: Path, tmp_path: Path, home: Path) -> None:
     ctx = open_context(repo, env=os.environ)
     task = tasks.new(ctx, {"title": "Theme", "objective": "make it green"})

@@ -66,7 +66,8 @@ def test_every_step_is_as_from_the_beginning(folder: Path, name: str, seed: int)
     acts: tuple[Trim, ...] = ()
     while True:
         state, fresh = pool.read(path, agent), SessionPool().read(path, agent)
-        assert state is not None and fresh is not None
+        assert state is not None
+        assert fresh is not None
         acts = trims(state, chance) if chance.random() < 0.3 else acts
         cited = {message.ref for message in state.messages if chance.random() < 0.1}
         for one in (state, fresh):
@@ -111,7 +112,8 @@ def test_an_older_picture_of_a_session_stays_what_it_was(tmp_path: Path) -> None
     old = pool.read(path, "claude")
     path.write_bytes(b"".join(lines))
     new = pool.read(path, "claude")
-    assert old is not None and new is not None
+    assert old is not None
+    assert new is not None
     assert len(old.observed.runs) < len(new.observed.runs)
     assert len(old.messages) < len(new.messages)
 

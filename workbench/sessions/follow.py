@@ -60,7 +60,8 @@ class SessionLog:
     def _rewind(self) -> None:
         self._offset = 0
         self._line_start = 0
-        self._pieces: list[bytes] = []
+        self._held = bytearray()
+        """The line that is not finished yet."""
         self._pending = 0
         self._skipping = False
         self._provisional = False
@@ -176,14 +177,19 @@ class SessionLog:
         if place["_pending"] and not place["_skipping"] and not place["_packed"]:
             with present(self.path).open("rb", buffering=0) as file:
                 start = place["_line_start"]
-                pieces = [os.pread(file.fileno(), place["_offset"] - start, start)]
+                held = bytearray(os.pread(file.fileno(), place["_offset"] - start, start))
         else:
-            pieces = []
+            held = bytearray()
         self._reader.recall(memory, messages)
         for name in place.keys() - {"ends", "pieces"}:
             setattr(self, name, place[name])
-        self._pieces = pieces
+        self._held = held
         self._recalled = True
+
+    def forget(self) -> None:
+        """Know nothing, as before the first look."""
+        self._restart(self._form.reader(self.path))
+        self._seen, self._packed, self._recalled = None, False, False
 
     def _restart(self, reader: Reader) -> None:
         self._reader = reader
@@ -225,7 +231,7 @@ class SessionLog:
             self._pending += len(chunk)
             return b"", len(chunk)
         self._provisional = False
-        self._pieces, self._pending = [], 0
+        self._held, self._pending = bytearray(), 0
         self._offset += newline + 1
         self._line_start = self._offset
         return chunk, newline + 1
@@ -239,13 +245,13 @@ class SessionLog:
         base = self._offset - begin
         self._offset += end - begin
         newline = chunk.find(b"\n", begin, end)
-        if newline >= 0 and (self._pieces or self._skipping):
-            self._hold(bytes(view[begin:newline]))
+        if newline >= 0 and (self._held or self._skipping):
+            self._hold(view[begin:newline])
             if self._skipping:
                 self._reader.skip()
             else:
-                self._reader.feed([b"".join(self._pieces)], self._line_start)
-            self._pieces, self._pending, self._skipping = [], 0, False
+                self._reader.feed([memoryview(self._held)], self._line_start)
+            self._held, self._pending, self._skipping = bytearray(), 0, False
             begin = newline + 1
             self._line_start = base + begin
             newline = chunk.find(b"\n", begin, end)
@@ -258,21 +264,20 @@ class SessionLog:
         if lines:
             self._reader.feed(lines, base + begin)
             self._line_start = base + start
-        self._hold(bytes(view[start:end]))
+        self._hold(view[start:end])
 
-    def _hold(self, piece: bytes) -> None:
+    def _hold(self, piece: memoryview) -> None:
         if piece and not self._skipping:
-            self._pieces.append(piece)
+            self._held += piece
             self._pending += len(piece)
             if self._pending > self._line_limit:
-                self._pieces, self._skipping = [], True
+                self._held, self._skipping = bytearray(), True
 
     def _close(self) -> None:
         """Take a last line that lacks nothing but its newline."""
-        if self._provisional or not self._pieces or self._pieces[-1][-1:].strip() not in (b"}", b""):
+        if self._provisional or not self._held or bytes(self._held[-1:]).strip() not in (b"}", b""):
             return
-        line = b"".join(self._pieces)
-        self._pieces = [line]
+        line = bytes(self._held)
         if line.rstrip().endswith(b"}") and self._reader.complete(line):
             self._reader.feed([line], self._line_start)
             self._provisional = True

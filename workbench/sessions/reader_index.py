@@ -14,6 +14,7 @@ import os
 import pickle
 import struct
 import sys
+import time
 import zlib
 from array import array
 from collections.abc import Iterable, Iterator
@@ -37,6 +38,8 @@ MOST = 2 << 30
 """Bytes of all these files together; the ones that were used longest ago go first."""
 _FOLDER = "readers"
 _FRAME = struct.Struct("<QI")
+_ABANDONED = 3600.0
+"""Seconds after which a file that is being written has lost its writer."""
 _PIECE = 4096
 """Messages that are written at once."""
 _OURS = ("workbench.sessions.", "workbench.domain.")
@@ -76,7 +79,10 @@ class ReaderIndex:
                 return array("i")
             with path.open("rb", buffering=1 << 18) as file, undisturbed(True):
                 return self._read(file, log)
+        except FileNotFoundError:
+            return array("i")
         except _BAD:
+            log.forget()
             return array("i")
 
     def _read(self, file: BinaryIO, log: SessionLog) -> array[int]:
@@ -134,11 +140,11 @@ class ReaderIndex:
         with os.scandir(self._folder) as entries:
             files = [(entry.stat(follow_symlinks=False), Path(entry.path)) for entry in entries]
         total = sum(status.st_size for status, _ in files)
-        for status, path in sorted(files, key=lambda row: (row[1].suffix != ".new", row[0].st_mtime_ns)):
-            if path == fresh or (total <= MOST and path.suffix != ".new"):
-                continue
-            path.unlink(missing_ok=True)
-            total -= status.st_size
+        old = time.time() - _ABANDONED
+        for status, path in sorted(files, key=lambda row: row[0].st_mtime_ns):
+            if path != fresh and (total > MOST or (path.suffix == ".new" and status.st_mtime < old)):
+                path.unlink(missing_ok=True)
+                total -= status.st_size
 
 
 @cache
