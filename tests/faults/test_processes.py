@@ -60,6 +60,7 @@ def test_twelve_processes_of_which_some_are_killed(folder: Path, tmp_path: Path,
             seeds += 1
             if seeds <= 12:
                 start(kind, 100 + seed + seeds, max(1, operations // 2))
+    assert killed
     check(folder, history(logs), killed)
     done = [line for line in history(logs) if "end" in line and line["what"] != "read" and line["found"]]
     record_property("told", f"12 processes: {len(done)} acknowledged writes, {killed} processes killed, none lost")

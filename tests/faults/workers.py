@@ -26,8 +26,10 @@ from workbench.store.primitives import watched
 COUNTER = "c" * 10
 KILLED = 0.05
 """The share of the operations that do not live to their end."""
-CALLS = 25
-"""A writing operation makes about so many calls: one of them is its last."""
+CALLS = 12
+"""A writing operation makes at most about so many calls, one of them is its last; fewer where others take its files."""
+DOOMED = 4
+"""One worker in so many is killed in any case, within the calls that every operation makes."""
 
 DYING = """
 import os, signal, sys
@@ -151,8 +153,10 @@ def work(kind: str, folder: Path, log: Log, operations: int, seed: int) -> None:
     def last_call() -> int:
         return chance.randint(1, CALLS) if chance.random() < KILLED else 0
 
+    last = operations // 2 if seed % DOOMED == 0 else -1
     for number in range(operations):
-        log.operation("collect", way.collect, f"k{seed}.n{number}", call=last_call())
+        call = chance.randint(1, 2) if number == last else last_call()
+        log.operation("collect", way.collect, f"k{seed}.n{number}", call=call)
         for _ in range(way.patience):
             value, version, _ = log.operation("read", way.read)
             if log.operation("count", way.write, value + 1, version, call=last_call()):
