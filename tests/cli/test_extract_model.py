@@ -13,14 +13,36 @@ import pytest
 
 from tests.cli.models import breaks_off, completion, drips, endpoint, hangs, items, says
 from tests.cli.test_extract import registry, session_file
+from workbench.extraction import Extractor
 
-NOTES = """decided: REST for v1
+
+def left_open(*candidates: str) -> str:
+    """The first sentence in which the rules, as they are now, see neither a statement nor process."""
+    extractor = Extractor()
+    return next(text for text in candidates if extractor.undecided(text))
+
+
+ORANGE = left_open(
+    "Everyone in the room fell for the orange icon.",
+    "Somehow the blue icon went to sleep among the others.",
+    "Turns out the orange icon keeps winning for whoever looks nicely.",
+)
+GATEWAY = left_open(
+    "Somehow the orange gateway ended up with 5173, sigh.",
+    "The orange gateway somehow ended up with 5173.",
+    "Funny how the orange gateway likes 5173 so much.",
+)
+DENIED = left_open(
+    "Somehow it is far from true that the gateway likes 5173.",
+    "Funny that nobody ever says the gateway likes 5173, sigh.",
+    "Hardly anybody in the room would think the gateway likes 5173.",
+)
+NOTES = f"""decided: REST for v1
 Somehow the blue icon went to sleep among the others.
-Everyone in the room fell for the orange icon.
+{ORANGE}
 we considered GraphQL
 Would Postgres be enough?
 """
-ORANGE = "Everyone in the room fell for the orange icon."
 USAGE = {"prompt_tokens": 321, "completion_tokens": 45}
 
 
@@ -106,19 +128,41 @@ def test_the_words_of_others_do_not_become_a_find(run: Any, notes: Path, sentenc
     assert not [row for row in result.json["facts"] if row["model"]]
 
 
-def test_a_key_counts_only_where_its_value_stands_there_and_is_not_denied(run: Any, notes: Path) -> None:
-    plain, denied = "The orange gateway somehow ended up with 5173.", "The orange gateway somehow is not on 5173."
-    for sentence, value, expected in (
-        (plain, "5173", ("gateway.port", "5173")),
-        (plain, "8080", (None, None)),
-        (denied, "5173", (None, None)),
-    ):
-        notes.write_text(f"{sentence}\n", "utf-8")
-        with endpoint(says(completion(items((1, "fact", sentence, "gateway.port", value))))) as served:
-            result = run("extract", str(notes), "--model", "--json", env=env(served.url))
-        if served.requests:
-            (row,) = [row for row in result.json["facts"] if row["model"]]
-            assert (row["key"], row["value"]) == expected
+@pytest.mark.parametrize(
+    ("sentence", "value", "read"),
+    [
+        (GATEWAY, "5173", ("gateway.port", "5173")),
+        (GATEWAY, "8080", (None, None)),
+        (GATEWAY, "", (None, None)),
+        (DENIED, "5173", (None, None)),
+    ],
+)
+def test_a_key_counts_only_where_its_value_stands_there_and_is_not_denied(
+    run: Any, notes: Path, sentence: str, value: str, read: tuple[str | None, str | None]
+) -> None:
+    notes.write_text(f"{sentence}\n", "utf-8")
+    with endpoint(says(completion(items((1, "fact", sentence, "gateway.port", value))))) as served:
+        result = run("extract", str(notes), "--model", "--json", env=env(served.url))
+    (row,) = [row for row in result.json["facts"] if row["model"]]
+    assert (row["key"], row["value"]) == read
+
+
+def test_a_quotation_cannot_leave_its_denial_behind(run: Any, notes: Path) -> None:
+    quote = "the gateway likes 5173"
+    notes.write_text(f"{DENIED}\n", "utf-8")
+    with endpoint(says(completion(items((1, "fact", quote, "gateway.port", "5173"))))) as served:
+        result = run("extract", str(notes), "--model", "--json", env=env(served.url))
+    (row,) = [row for row in result.json["facts"] if row["model"]]
+    assert (row["text"], row["key"]) == (DENIED, None)
+
+
+def test_what_was_sent_in_vain_is_booked(run: Any, notes: Path) -> None:
+    with endpoint(says({"error": "slow down"}, 429, Retry_After="0.01")) as served:
+        result = run("extract", str(notes), "--model", "--json", env=env(served.url))
+    model = result.json["model"]
+    assert model["requests"] == len(served.requests) == 2
+    assert model["tokens"]["in"] == 2 * model["tokens"]["estimated"]
+    assert model["tokens"]["basis"] == "counted here"
 
 
 FAILURES = {
@@ -176,8 +220,9 @@ def test_an_endpoint_without_schemas_is_asked_without(run: Any, notes: Path) -> 
     assert result.json["model"]["notes"] == []
 
 
-def test_an_address_that_is_none_is_wrong_usage(run: Any, notes: Path) -> None:
-    result = run("extract", str(notes), "--model", "--json", env=env("file:///etc/passwd"))
+@pytest.mark.parametrize("address", ["file:///etc/passwd", "http://[::1", "http://host:port/v1", "localhost:80"])
+def test_an_address_that_is_none_is_wrong_usage(run: Any, notes: Path, address: str) -> None:
+    result = run("extract", str(notes), "--model", "--json", env=env(address))
     assert result.code == 2
     assert "base_url" in result.error["message"]
 
@@ -209,7 +254,7 @@ def test_a_models_find_in_the_persons_words_neither_holds_as_hers_nor_challenges
 ) -> None:
     task = run("task", "new", "Filter", "--objective", "a filter", "--yes", "--json").json["task"]["id"]
     assert run("fact", "propose", "gateway.port", "8080", "--yes").code == 0
-    said = "Somehow the orange gateway ended up with 5173, sigh."
+    said = GATEWAY
     path = session_file(tmp_path, workspace.parent, [("user", said)])
     with endpoint(says(completion(items((1, "fact", said, "gateway.port", "5173")), usage=USAGE))) as served:
         result = run("extract", "--session", str(path), "--model", "--propose", task, "--json", env=env(served.url))

@@ -58,7 +58,11 @@ SCHEMA: Mapping[str, Any] = {
 }
 """JSON Schema of an answer."""
 
-_DENIAL = re.compile(r"\b(?:not?|never|without|cannot|nor|neither|instead of)\b|n't\b|[不没无未别勿非]", re.IGNORECASE)
+_DENIAL = re.compile(
+    r"\b(?:not?|never|without|cannot|nor|neither|instead of|far from|untrue|false|wrong(?:ly)?|unlikely|hardly)\b"
+    r"|n['’]t\b|[不没无未别勿非否错]",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -179,6 +183,7 @@ def _why_not(question: Question, number: Any, kind: Any, quote: Any, book: RuleB
 
 def _find(of: Undecided, row: Mapping[str, Any], model: str) -> Find:
     quote: str = row["quote"].strip()
+    rest = of.text.replace(quote, " ", 1)
     key, value = row.get("key"), row.get("value")
     # A key binds a value for everybody: both must be written there, and nothing may deny them.
     fits = (
@@ -188,11 +193,12 @@ def _find(of: Undecided, row: Mapping[str, Any], model: str) -> Find:
         and isinstance(value, str)
         and 0 < len(value) <= LONGEST_VALUE
         and value in quote
-        and not _DENIAL.search(quote)
+        and not _DENIAL.search(of.text)
     )
     return Find(
         kind=row["kind"],
-        text=quote,
+        # What denies it may stand before the quotation: then only the whole sentence says what was meant.
+        text=of.text if _DENIAL.search(rest) else quote,
         quote=of.text,
         rule="model",
         key=key if fits else None,

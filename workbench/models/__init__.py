@@ -2,6 +2,6 @@
 
 from workbench.models.command import CommandModel
 from workbench.models.endpoint import EndpointModel
-from workbench.models.model import Answered, Model, ModelError, UnansweredError
+from workbench.models.model import Answered, Model, ModelError, NotAskedError, UnansweredError
 
-__all__ = ["Answered", "CommandModel", "EndpointModel", "Model", "ModelError", "UnansweredError"]
+__all__ = ["Answered", "CommandModel", "EndpointModel", "Model", "ModelError", "NotAskedError", "UnansweredError"]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workbench.models.model import Answered, ModelError
+from workbench.models.model import Answered, ModelError, NotAskedError, token_count
 
 PROMPT = "{prompt}"
 """Stands for the question in a word of the command; without it the question goes to standard input."""
@@ -65,7 +65,7 @@ class CommandModel:
                 )
             except (OSError, ValueError) as problem:
                 reason = problem.strerror if isinstance(problem, OSError) else str(problem)
-                raise ModelError(f"{self.where} cannot be started: {reason}") from None
+                raise NotAskedError(f"{self.where} cannot be started: {reason}") from None
             try:
                 process.communicate(given, timeout=self.timeout)
             except subprocess.TimeoutExpired:
@@ -91,6 +91,4 @@ def _answered(text: str) -> Answered:
     usage = document.get("usage")
     if not isinstance(usage, dict):
         return Answered(said)
-    counts = [usage.get(name) for name in ("input_tokens", "output_tokens")]
-    read, written = (count if type(count) is int and count >= 0 else None for count in counts)
-    return Answered(said, read, written)
+    return Answered(said, token_count(usage.get("input_tokens")), token_count(usage.get("output_tokens")))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from queue import Empty, Queue
 from threading import Thread
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from workbench.errors import UsageError
-from workbench.models.model import Answered, ModelError, UnansweredError
+from workbench.models.model import Answered, ModelError, NotAskedError, UnansweredError, token_count
 
 LARGEST = 4 << 20
 """Bytes of an answer that are read; what needs more is no answer to our question."""
@@ -40,8 +40,13 @@ class EndpointModel:
     """Seconds for a question, retry included."""
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.base_url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username:
+        try:
+            parts = urlsplit(self.base_url)
+            fits = parts.scheme in ("http", "https") and parts.hostname and not parts.query and not parts.username
+            fits = fits and (parts.port is None or parts.port > 0)
+        except ValueError:
+            fits = False
+        if not fits:
             raise UsageError(
                 f"[model] base_url: {self.base_url!r} is no address of an endpoint",
                 "write it as http://localhost:8080/v1 or https://host/v1",
@@ -59,6 +64,18 @@ class EndpointModel:
 
     def ask(self, system: str, text: str, schema: Mapping[str, Any]) -> Answered:
         """See :meth:`Model.ask`; a busy endpoint is asked once more, one that knows no schemas without."""
+        sent: list[None] = []
+        try:
+            reply = self._asked(system, text, schema, sent)
+            if reply.status != 200:
+                raise ModelError(f"{self.where} answered {reply.status}{_said(reply.body)}")
+            return replace(self._read(reply.body), requests=len(sent))
+        except ModelError as problem:
+            problem.details["requests"] = len(sent)
+            raise
+
+    def _asked(self, system: str, text: str, schema: Mapping[str, Any], sent: list[None]) -> _Reply:
+        """The last reply to a question; ``sent`` grows with every request."""
         ends = time.monotonic() + self.timeout
         body: dict[str, Any] = {
             "model": self.model,
@@ -66,21 +83,22 @@ class EndpointModel:
             "messages": [{"role": "system", "content": system}, {"role": "user", "content": text}],
         }
         form = {"type": "json_schema", "json_schema": {"name": "items", "strict": True, "schema": dict(schema)}}
-        reply = self._post({**body, "response_format": form}, ends)
+        formed = {**body, "response_format": form}
+        reply = self._post(formed, ends, sent)
         if reply.status in _NO_SCHEMA:
-            reply = self._post(body, ends)
+            formed = body
+            reply = self._post(formed, ends, sent)
         if reply.status in _BUSY:
             time.sleep(max(0.0, min(_seconds(reply.retry_after), ends - time.monotonic())))
-            reply = self._post({**body, "response_format": form}, ends)
-        if reply.status != 200:
-            raise ModelError(f"{self.where} answered {reply.status}{_said(reply.body)}")
-        return self._read(reply.body)
+            reply = self._post(formed, ends, sent)
+        return reply
 
-    def _post(self, body: Mapping[str, Any], ends: float) -> _Reply:
+    def _post(self, body: Mapping[str, Any], ends: float, sent: list[None]) -> _Reply:
         """One request. A thread does it: a server that sends a byte a minute would outlast any socket's timeout."""
         left = ends - time.monotonic()
         if left <= 0:
             raise ModelError(f"{self.where} gave no answer within {self.timeout:g} s")
+        sent.append(None)
         done: Queue[_Reply | ModelError] = Queue()
         Thread(target=lambda: done.put(self._exchange(body, left)), daemon=True).start()
         try:
@@ -115,7 +133,7 @@ class EndpointModel:
         except TimeoutError:
             return ModelError(f"{self.where} gave no answer within {self.timeout:g} s")
         except URLError as error:
-            return ModelError(f"{self.where} cannot be reached: {error.reason}")
+            return NotAskedError(f"{self.where} cannot be reached: {error.reason}")
         except (OSError, HTTPException, ValueError) as error:
             return ModelError(f"{self.where}: the connection broke ({type(error).__name__})")
         except ModelError as error:
@@ -137,7 +155,7 @@ class EndpointModel:
             raise UnansweredError(f"{self.name} gave an empty answer")
         usage = document.get("usage")
         usage = usage if isinstance(usage, dict) else {}
-        return Answered(text, _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
+        return Answered(text, token_count(usage.get("prompt_tokens")), token_count(usage.get("completion_tokens")))
 
 
 def _whole(reply: Any, where: str) -> bytes:
@@ -157,10 +175,6 @@ def _seconds(text: str) -> float:
     except ValueError:
         return 0.5
     return min(wanted, LONGEST_WAIT) if wanted > 0 else 0.5
-
-
-def _count(value: Any) -> int | None:
-    return value if type(value) is int and value >= 0 else None
 
 
 def _said(body: bytes) -> str:

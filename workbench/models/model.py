@@ -8,11 +8,18 @@ from typing import Any, Protocol
 
 from workbench.errors import WorkbenchError
 
+_MOST_TOKENS = 100_000_000
+"""More than any window; a figure beyond it is a fault, not a cost."""
+
 
 class ModelError(WorkbenchError):
     """The model gave no usable answer; the message says why, in words for a person."""
 
     code = "model"
+
+
+class NotAskedError(ModelError):
+    """Nothing was sent: there is nobody to ask."""
 
 
 class UnansweredError(ModelError):
@@ -28,6 +35,13 @@ class Answered:
     tokens_in: int | None = None
     """Tokens of the request as the model counts them; None where it does not say."""
     tokens_out: int | None = None
+    requests: int = 1
+    """How often the question was sent before this came."""
+
+
+def token_count(value: Any) -> int | None:
+    """A count of tokens as a model states it; None where it is none, or too large to be meant."""
+    return value if type(value) is int and 0 <= value <= _MOST_TOKENS else None
 
 
 class Model(Protocol):
@@ -50,5 +64,6 @@ class Model(Protocol):
             schema: JSON Schema of the answer; a model that cannot be held to it is asked all the same.
 
         Raises:
-            ModelError: No answer within the time, an error, a refusal, an answer that was cut off.
+            ModelError: No answer within the time, an error, a refusal, an answer that was cut off. Its details name
+                as ``requests`` how often the question was sent, where that was not once.
         """

@@ -9,7 +9,7 @@ from workbench.config import Config
 from workbench.extraction import Extraction, Find, RuleBook
 from workbench.extraction.implied import SCHEMA, SYSTEM, NonsenseError, Question, check, questions
 from workbench.extraction.model import Undecided
-from workbench.models import Answered, CommandModel, EndpointModel, Model, ModelError, UnansweredError
+from workbench.models import Answered, CommandModel, EndpointModel, Model, ModelError, NotAskedError, UnansweredError
 from workbench.services.context import HUMAN_SHELL
 from workbench.store.mask import mask
 from workbench.tokens import counter
@@ -78,13 +78,16 @@ class ModelLayer:
             try:
                 answer = self.model.ask(SYSTEM, question.text, SCHEMA)
                 result.asked += len(question.sentences)
-                _charge(result, question, answer)
+                _charge(result, question, answer, answer.requests)
                 found = check(question, answer.text, self.model.name, book)
             except UnansweredError as problem:
+                _charge(result, question, None, problem.details.get("requests", 1))
                 _note(result, str(problem))
             except NonsenseError as problem:
                 _note(result, f"{self.model.name} gave {problem}")
             except ModelError as problem:
+                if not isinstance(problem, NotAskedError):
+                    _charge(result, question, None, problem.details.get("requests", 1))
                 result.unasked = sum(len(later.sentences) for later in asked[place:])
                 _note(result, f"{problem}; not asked about: {_count(result.unasked, 'sentence')}")
                 break
@@ -125,15 +128,19 @@ def joined(rules: Extraction, found: Iterable[Find], order: Mapping[str, int]) -
     return Extraction(tuple(finds), max(0, rules.process - len(sentences)), rules.form)
 
 
-def _charge(result: ModelPass, question: Question, answer: Answered) -> None:
-    """Book what a question cost, by the model's own count where it gives one."""
+def _charge(result: ModelPass, question: Question, answer: Answered | None, requests: int) -> None:
+    """Book what a question cost, by the model's own count where it gives one; what was sent in vain counts, too."""
     tokens = counter("o200k")
-    result.requests += 1
+    sent = tokens.count(SYSTEM) + tokens.count(question.text)
+    result.requests += requests
+    if answer is None:
+        result.tokens_in += sent * requests
+        result.counted_by_model = False
+        return
     if answer.tokens_in is None or answer.tokens_out is None:
         result.counted_by_model = False
-    known_in, known_out = answer.tokens_in, answer.tokens_out
-    result.tokens_in += tokens.count(SYSTEM) + tokens.count(question.text) if known_in is None else known_in
-    result.tokens_out += tokens.count(answer.text) if known_out is None else known_out
+    result.tokens_in += sent * (requests - 1) + (sent if answer.tokens_in is None else answer.tokens_in)
+    result.tokens_out += tokens.count(answer.text) if answer.tokens_out is None else answer.tokens_out
 
 
 def _count(number: int, what: str) -> str:
