@@ -120,6 +120,7 @@ def select(history: HistoryView, words: Collection[str]) -> frozenset[str]:
 
     Raises:
         NotFoundError: A word names no message, or several.
+        UsageError: A word is too short to be the beginning of an id.
     """
     order = [row.message for row in history.messages]
     chosen: set[str] = set()
@@ -135,9 +136,19 @@ def select(history: HistoryView, words: Collection[str]) -> frozenset[str]:
     return frozenset(chosen)
 
 
+SHORTEST_WORD = 4
+"""Characters of an id by which a message is named."""
+
+
 def _index(order: list[Message], word: str) -> int:
     exact = [i for i, m in enumerate(order) if word in (m.ref, m.id)]
     found = exact or [i for i, m in enumerate(order) if m.id.startswith(word) or m.ref.startswith(word)]
+    if not exact and len(word.rpartition("#")[2]) < SHORTEST_WORD:
+        # A number is meant as a position, as the app shows them, and would be taken for the beginning of some id.
+        raise UsageError(
+            f"{word[:40]!r} is too short to name a message",
+            f"give at least {SHORTEST_WORD} characters of its id: workbench history show",
+        )
     if len(found) != 1:
         raise NotFoundError(
             f"{word!r} names {'no message' if not found else f'{len(found)} messages'}",

@@ -120,6 +120,13 @@ class Records:
         word = _SINGULAR[_PLURAL.get(kind, kind)]
         if not found:
             self._refuse_damaged(_PLURAL.get(kind, kind), wanted)
+            of_key = [fact.id for fact in self.facts.values() if word == "fact" and fact.key == prefix]
+            if of_key:
+                raise NotFoundError(
+                    f"{prefix[:60]!r} is a key, and an id is wanted",
+                    "its facts: " + ", ".join(of_key[:8]) + f"; see: workbench fact history {prefix[:60]}",
+                    candidates=of_key,
+                )
             raise NotFoundError(
                 f"no {word} {prefix[:60]!r}", f"see what there is: workbench {_LISTED_BY[word]}", candidates=[]
             )

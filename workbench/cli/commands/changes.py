@@ -94,7 +94,11 @@ def undo(call: Call) -> Answer:
     """Undo."""
     from workbench.services import changes
 
-    change = changes.undo(call.context())
+    context = call.context()
+    target = changes.undo_target(context)
+    if call.tty and context.actor.human:
+        call.confirm(context, "taking this back", [changes.describe(target)])
+    change = changes.undo(context, target.id)
     return Answer({"changes": _rows([change])}, [f"taken back: {changes.describe(change)}"])
 
 

@@ -154,6 +154,10 @@ def _carry_out(call: Call, act: Any, text: str = "") -> Answer:
     return Answer(document, _plan_lines(plan), 5 if call.args.dry_run and plan.blocked else 0)
 
 
+_NAMED = 8
+"""Messages of a cut that are listed."""
+
+
 def _plan_lines(plan: CutPlan) -> list[Any]:
     lines: list[Any] = [
         f"{plan.act}: {len(plan.messages)} messages; {plan.tokens_before:,} tokens before, {plan.tokens_after:,} after",
@@ -163,6 +167,9 @@ def _plan_lines(plan: CutPlan) -> list[Any]:
         to, before, after = plan.package
         same = "unchanged: it would not carry them" if before == after else f"{after:,} after"
         lines.append(f"  the next package for {to}: {before:,} tokens before, {same}")
+    lines += [["  ", *row] for row in _rows(plan.messages[:_NAMED])]
+    if len(plan.messages) > _NAMED:
+        lines.append(f"  and {len(plan.messages) - _NAMED} more")
     lines += [[Span(f"  {finding.rule}  ", "warn"), finding.message, f": {finding.text}"] for finding in plan.findings]
     return lines
 
