@@ -72,7 +72,7 @@ class FactShaper:
         """Statement and reason, unless they state a value that no longer holds."""
         said = []
         statement = fact.statement.strip()
-        if statement and not self._stale(fact, statement):
+        if statement and not _is_sentence(fact) and not self._stale(fact, statement):
             said.append(statement)
         if fact.reason and not self._stale(fact, fact.reason):
             said.append(self.words["because"].format(text=fact.reason))
@@ -91,7 +91,7 @@ class FactShaper:
         bucket, key = _bucket(judged.candidate.trust), self._key(fact)
         space, _, name = key.rpartition(".")
         kind = "0" if fact.kind == "decision" else "1"
-        together = bool(space) and self._members[bucket, fact.kind, space] > 1
+        together = bool(space) and self._members[bucket, fact.kind, space] > 1 and not _is_sentence(fact)
         if not together:
             space, name = "", key
         name = name or key
@@ -102,7 +102,7 @@ class FactShaper:
             return Form(which, (Piece("holds", order, _fact_line(text), groups),))
 
         value, of = value_line(fact.value), self._of(fact)
-        short = whole = f"{name} = {value}{of}"
+        short = whole = f"{value}{of}" if _is_sentence(fact) else f"{name} = {value}{of}"
         if len(value) > _EXCERPT:
             short, whole = (self._pair(fact, limit, name) + of for limit in (_EXCERPT, _BODY))
         said = self._said(fact)
@@ -161,20 +161,31 @@ class FactShaper:
 
     def _told(self, judged: Judged, fact: Fact, told: str) -> str:
         words = self.words
-        newest = max(fact.sources, key=lambda s: (s.at, s.by), default=None)
-        at = when(newest.at if newest and newest.at else fact.observed_at, words)
         lifecycle = judged.candidate.lifecycle
+        # Who says it again says nothing of when the person changed it.
+        hers = [source for source in fact.sources if source.own_words] if lifecycle == "proposed" else []
+        newest = max(hers or fact.sources, key=lambda s: (s.at, s.by), default=None)
+        at = when(newest.at if newest and newest.at else fact.observed_at, words)
+        if lifecycle == "active":
+            return words["settle.beside"].format(fact=told)
         if lifecycle == "challenged":
             return words["settle.challenged"].format(fact=told)
         if lifecycle == "contested":
             return words["settle.contested"].format(fact=told, when=at)
         if judged.together:
             return words["settle.challenger"].format(fact=told, when=at)
-        text = words["settle.proposed"].format(fact=told, by=newest.by if newest else "?", when=at)
+        pasted = newest is not None and newest.pasted is True
+        by = newest.by if newest else "?"
+        text = words["settle.pasted" if pasted else "settle.proposed"].format(fact=told, by=by, when=at)
         touched = self.registry.facts.get(judged.touches) if judged.touches else None
         if touched is not None and self.registry.lifecycle(touched.id) == "active":
             text += words["join"] + words["settle.holds"].format(active=self._pair(touched, 120))
         return text
+
+
+def _is_sentence(fact: Fact) -> bool:
+    """Whether neither key nor value could be read off it: the value is the sentence, the key is made of its words."""
+    return isinstance(fact.value, str) and fact.value.strip() == fact.statement.strip() != ""
 
 
 def _bucket(trust: str) -> str:
