@@ -8,10 +8,18 @@ import pytest
 
 from tests.extraction.figures import Figures, measure, rows, table
 
+BLIND = "blind-"
+"""How the names of rows begin whose writer had seen neither rules nor rows."""
+
 
 @pytest.fixture(scope="module", params=["tune", "test"])
 def figures(request: pytest.FixtureRequest) -> Figures:
-    return measure(rows(request.param))
+    return measure(row for row in rows(request.param) if request.param == "tune" or not row["id"].startswith(BLIND))
+
+
+@pytest.fixture(scope="module")
+def blind() -> Figures:
+    return measure(row for row in rows("test") if row["id"].startswith(BLIND))
 
 
 def test_the_set_is_what_it_says() -> None:
@@ -26,9 +34,17 @@ def test_the_set_is_what_it_says() -> None:
 
 def test_kinds_are_found_and_little_process_leaks(figures: Figures) -> None:
     # Guards against loss. The half "test" was neither fitted nor tuned on: what it gives is what unseen words give.
-    assert figures.strict >= 0.75
+    assert figures.strict >= 0.80
     assert figures.lenient >= 0.84
-    assert figures.leak <= 0.08
+    assert figures.leak <= 0.075
+
+
+def test_words_of_somebody_who_saw_neither_rules_nor_rows_are_read(blind: Figures) -> None:
+    # Where it stands, a little below: what to expect of a stranger's words.
+    assert blind.process >= 100
+    assert blind.strict >= 0.76
+    assert blind.lenient >= 0.79
+    assert blind.leak <= 0.175
 
 
 def test_no_hard_case_is_weak(figures: Figures) -> None:

@@ -2,70 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from tests.cli.test_extract import session_file
 from tests.e2e.talk import ClaudeTalk
-from workbench.domain.task import Task
+from tests.extraction.hearing import hear
 from workbench.extraction import Extractor
-from workbench.services import changes, facts, offers, packages, reviewing, sessions, tasks
-from workbench.services.context import Context, open_context
+from workbench.services import changes, facts, offers, packages, reviewing, tasks
+from workbench.services.context import Context
 from workbench.services.following import Follower, heard
 from workbench.services.status import status
 from workbench.services.viewing import build_view
-from workbench.store.location import locate
-from workbench.store.workspace import Workspace
 
 CONSTRAINTS = [f"Do not touch the {name} table." for name in ("user", "order", "price", "stock", "staff")]
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "repo"
-    made.mkdir()
-    Workspace.init(locate(made))
-    return made
-
-
-@pytest.fixture
-def enter(folder: Path) -> Callable[..., Context]:
-    """Another program over the same workspace."""
-
-    def entered(**more: object) -> Context:
-        return open_context(folder, env=dict(os.environ), app=True, **more)  # type: ignore[arg-type]
-
-    return entered
-
-
-@pytest.fixture
-def ctx(enter: Callable[..., Context]) -> Context:
-    return enter()
-
-
-@pytest.fixture
-def task(ctx: Context) -> Task:
-    return tasks.new(ctx, {"title": "Filter", "objective": "a filter"})
-
-
-@pytest.fixture
-def talk(ctx: Context, task: Task, tmp_path: Path) -> ClaudeTalk:
-    """A session of the task that goes on."""
-    path = session_file(tmp_path, ctx.location.worktree, [("user", "Good morning!")])
-    sessions.attach(ctx, task, str(path))
-    return ClaudeTalk(path)
-
-
-def hear(ctx: Context, follower: Follower | None = None) -> Follower:
-    """Take in everything that is new."""
-    follower = follower or Follower(ctx)
-    while follower.step():
-        pass
-    return follower
 
 
 def values(ctx: Context) -> dict[str, object]:
@@ -249,7 +201,7 @@ def test_the_persons_later_words_challenge_and_are_settled(ctx: Context, talk: C
     assert registry.lifecycle(head.supersedes[0]) == "superseded"
 
 
-def test_what_is_pasted_is_not_her_word_unless_it_decides_something(ctx: Context, talk: ClaudeTalk):
+def test_what_is_pasted_contradicts_nothing(ctx: Context, talk: ClaudeTalk):
     facts.propose(ctx, "port", 3000)
     talk.person("```\nx\n```\n**port: 8080**")
     hear(ctx)

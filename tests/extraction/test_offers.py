@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.extraction import Extractor, Find
-from workbench.extraction.offer import A_DAY, AT_ONCE, Refusal, choose, is_typed
+from workbench.extraction.offer import A_DAY, AT_ONCE, Refusal, choose
+from workbench.extraction.pasting import pasted_lines
 
 EXTRACTOR = Extractor()
 LINES = [
@@ -72,11 +74,55 @@ def test_what_is_uncertain_or_points_elsewhere_is_not_asked() -> None:
     assert choose(mine("Make it so!", "I don't want that.", "这个不要了。")) == ()
 
 
-def test_pasted_text_is_not_typed() -> None:
-    assert is_typed("let's use pnpm")
-    assert not is_typed("✅ Good - follows the pattern")
-    assert not is_typed("x" * 2000)
-    assert not is_typed("```\nlet's use pnpm\n```")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "let's use pnpm",
+        "1. The port is 9090 now.\n2. Tests pass.",
+        "The port is **9090** now.",
+        "> what port?\nThe port is 9090 now.",
+        "My decisions:\n- The port is 9090.\n- The database is **Postgres**.",
+        "As I said:\nThe port is 9090.",
+        "# Rules\n- The port is 9090.",
+        "Port: 9090\nHost: example.org",
+        "我的决定：\n端口改成 9090。",
+        "a word " * 214,
+    ],
+)
+def test_what_people_type_is_typed(text: str) -> None:
+    assert not pasted_lines(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "✅ Good - follows the pattern",
+        "x" * 2000,
+        "```\nlet's use pnpm\n```",
+        "```\nx\n```\n**port: 8080**",
+        "User: use pnpm\nAssistant: never use npm",
+        "- **Port**: 8080\n- **Host**: example.org",
+        "<note>\nThe port is 8080.\n</note>",
+    ],
+)
+def test_what_nobody_types_is_pasted(text: str) -> None:
+    assert pasted_lines(text) == set(range(1, text.count("\n") + 2))
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("Hello.\nCodex wrote this:\n\nThe port is 8080.", 3),
+        ("Hello.\nTranslate this into German:\nThe port is 8080.", 3),
+        ("Hello.\nAdd this to the README:\nThe port is 8080.", 3),
+        ("Hello.\nFrom: a@example.org\nSubject: x\n\nThe port is 8080.", 2),
+        ("Hello.\nOn Monday, 2 March 2026, Bob wrote:\nThe port is 8080.", 2),
+        ("你好。\n看看这个：\n端口是 8080。", 3),
+        ("你好。\n下面是日志：\n端口是 8080。", 3),
+    ],
+)
+def test_what_is_handed_on_begins_where_she_says_so(text: str, first: int) -> None:
+    assert pasted_lines(text) == set(range(first, text.count("\n") + 2))
 
 
 @given(st.lists(st.tuples(st.sampled_from(LINES), st.booleans()), max_size=12), st.integers(0, 12), st.integers(0, 4))

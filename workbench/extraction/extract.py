@@ -7,12 +7,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from workbench.extraction.judge import Statement, is_process, judge
+from workbench.extraction.judge import WEIGHED, Statement, ground, is_process, judge
 from workbench.extraction.model import Extraction, Find, Form, Place, Priority, Undecided
+from workbench.extraction.pasting import pasted_lines
 from workbench.extraction.prose import Line, lines_of, masked, place_in
 from workbench.extraction.reading import Reading, read
 from workbench.extraction.rules import LANGUAGES, Rules, rules_for, rules_of
 from workbench.extraction.sentences import is_han, split
+from workbench.extraction.speakers import speaks, turns_of
 from workbench.extraction.weighing import scale_of
 
 _PATH = re.compile(
@@ -59,22 +61,27 @@ class Extractor:
 
         Args:
             text: What was said; code, logs and quotations in it are no statements.
-            place: Where it stands, carried into every find.
+            place: Where it stands, carried into every find; of a person's message, ``typed`` where it reads so.
         """
         if not text.strip():
             return Extraction(form="chat")
         place = place or Place()
+        turns = turns_of(text)
+        pasted = pasted_lines(text) | turns.perhaps if place.typed else frozenset()
         lines = list(lines_of(text))
         finds: list[Find] = []
         process = 0
         number = 0
-        for quote, line, found in self._sentences(lines):
+        for quote, line, found in self._sentences(lines, turns.others):
             sentence, number = number, number + 1
             if not found and not finds:
                 process += 1
                 continue
-            here = replace(place, sentence=sentence, line=line.number)
+            here = self._at(place, sentence, line, pasted)
             if not found and finds and self._belongs_to(finds[-1], quote, here):
+                finds[-1] = replace(finds[-1], text=f"{finds[-1].text} {quote}")
+                continue
+            if found and finds and self._qualifies(found, finds[-1], quote, here):
                 finds[-1] = replace(finds[-1], text=f"{finds[-1].text} {quote}")
                 continue
             process += not found
@@ -89,20 +96,27 @@ class Extractor:
             place: Where it stands.
         """
         place = place or Place()
+        turns = turns_of(text)
+        pasted = pasted_lines(text) | turns.perhaps if place.typed else frozenset()
         return tuple(
-            Undecided(quote, replace(place, sentence=number, line=line.number))
-            for number, (quote, line, found) in enumerate(self._sentences(list(lines_of(text))))
+            Undecided(quote, self._at(place, number, line, pasted))
+            for number, (quote, line, found) in enumerate(self._sentences(list(lines_of(text)), turns.others))
             if not found and line.kind in ("prose", "item") and not is_process(masked(quote), self.book.of(quote))
         )
 
-    def _sentences(self, lines: list[Line]) -> Iterator[tuple[str, Line, tuple[Find, ...]]]:
-        """Every sentence with its finds."""
+    def _at(self, place: Place, sentence: int, line: Line, pasted: frozenset[int]) -> Place:
+        return replace(place, sentence=sentence, line=line.number, typed=place.typed and line.number not in pasted)
+
+    def _sentences(self, lines: list[Line], told: frozenset[int]) -> Iterator[tuple[str, Line, tuple[Find, ...]]]:
+        """Every sentence with its finds; ``told``: the lines that are somebody else's."""
         section: str | None = None
         for line in lines:
             if line.kind == "blank":
                 continue
-            if line.kind in ("code", "box_done"):
+            if line.kind == "code":
                 yield line.raw.strip(), line, ()
+            elif line.kind == "box_done":
+                yield line.raw.strip(), line, self._made(line.text)
             elif line.kind == "todo":
                 yield line.text, line, (_todo(line.text),)
             elif line.kind == "box_open":
@@ -116,6 +130,9 @@ class Extractor:
             else:
                 if line.kind == "prose" and section and not self._labelled(line.text):
                     section = None
+                if line.number in told and not section:
+                    yield line.text, line, ()
+                    continue
                 yield from self._prose(line, section)
 
     def _prose(self, line: Line, section: str | None) -> Iterator[tuple[str, Line, tuple[Find, ...]]]:
@@ -134,9 +151,11 @@ class Extractor:
             yield line.text, line, judged or (self._plain(section, line.text, "section"),)
             return
         # Cut where nothing is quoted: somebody else's full stop ends no sentence of the speaker.
+        told = False
         for start, piece in split(masked(line.text)):
             sentence = line.text[start : start + len(piece)]
-            yield sentence, line, self._judged(sentence)
+            told = told or speaks(sentence) == "other"
+            yield sentence, line, () if told else self._judged(sentence)
 
     def _heading(self, line: Line) -> str | None:
         """The kind of the lines under a heading or a label that stands alone."""
@@ -163,6 +182,12 @@ class Extractor:
             self.book.of(text),
         )
 
+    def _made(self, text: str) -> tuple[Find, ...]:
+        """What a ticked box names as made: its first word says so, and a file or a place can be looked at."""
+        if not self.book.of(text).words["makes"].match(text) or not (paths_in(text) or "`" in text):
+            return ()
+        return (replace(self._plain("artifact", text, "ticked"), sure=False),)
+
     def _judge(self, sentence: str) -> tuple[Find, ...]:
         if not _A_WORD.search(sentence):
             return ()
@@ -175,6 +200,11 @@ class Extractor:
         rules = self.book.of(text)
         text = text.replace("\u2019", "'")
         return tuple(_find(sentence, statement, rules) for statement in judge(text, rules))
+
+    def _qualifies(self, found: tuple[Find, ...], before: Find, quote: str, here: Place) -> bool:
+        """Whether what was only weighed is no fact of its own, but says where, since when or why of an open item."""
+        alike = all(find.kind == "open" or (find.rule == WEIGHED.name and find.kind == "fact") for find in found)
+        return alike and found[0].kind == "fact" and self._belongs_to(before, quote, here)
 
     def _belongs_to(self, before: Find, quote: str, here: Place) -> bool:
         """Whether a sentence that states nothing itself says where, since when or why of the open item before it."""
@@ -189,9 +219,13 @@ class Extractor:
 
 def _find(sentence: str, statement: Statement, rules: Rules) -> Find:
     text = sentence[statement.start : statement.end].strip().strip("，,；; ")
+    # Words that are quoted oblige nobody.
+    said = masked(text).replace("\u2019", "'")
     rule, keyed = statement.rule, statement.kind in ("fact", "decision")
-    constraint = rule.constraint or (statement.kind == "decision" and rules.words["obliges"].search(text) is not None)
-    reading = read(text, rules, constraint=constraint) if keyed else Reading()
+    lifts = rules.words["lifts"].search(ground(said, rules)) is not None
+    obliges = statement.kind == "decision" and rules.words["obliges"].search(said) is not None
+    constraint = not lifts and (rule.constraint or obliges)
+    reading = read(text, rules, constraint=constraint) if keyed and not lifts else Reading()
     return Find(
         kind=statement.kind,
         text=text,

@@ -22,9 +22,13 @@ _VERSION = re.compile(r"^v?\d+(?:\.\d+)+$")
 _TRIM = re.compile(rf"^(?:[^\w`~/\"“‘'(<{HAN}{CODE}{QUOTE}-]+\s*|\(?\d{{1,3}}[.)]\s+)+")
 _LABEL = re.compile(r"[^:：，,。]{2,40}[:：=]\s*\S")
 _SIZES = (3, 5, 8, 12, 18, 30)
+_PIECE = 4
+"""Letters that are looked at together: they hold the stem of a word, or its ending with the word after it."""
 _PERSONS = ("I", "we", "you", "they")
 Grammar = Mapping[str, frozenset[str]]
 
+_SIGNS = {"NAME": "F", "NUM": "N", "VERSION": "V", "CODE": "C", "PROPER": "P", "QUOTE": "Q"}
+"""What stands for a word of a sort where letters are looked at."""
 _CERTAIN = frozenset(("NAME", "NUM", "VERSION", "PROPER", "CODE", "NUMWORD"))
 
 
@@ -102,6 +106,9 @@ def _english(body: str, lexicon: Lexicon) -> set[str]:
     found |= {f"first {first}", f"first {first} {second}", f"second {second}"}
     found.add(f"last {sorts[-1] if sorts else 'end'}")
     found |= _frame(sorts, lexicon.grammar)
+    written = " ".join(_SIGNS.get(sort, token.lower()) for token, sort in zip(tokens, sorts, strict=True))
+    written = f"^{written}$"
+    found |= {written[place : place + _PIECE] for place in range(len(written) - _PIECE + 1)}
     return found | _shape(body, sum(sort in _CERTAIN - {"NUMWORD"} for sort in sorts), len(tokens))
 
 

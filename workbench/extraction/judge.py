@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from workbench.extraction.model import Kind
+from workbench.extraction.model import PRECEDENCE, Kind
 from workbench.extraction.rules import Index, Rule, Rules
 from workbench.extraction.weighing import Scale, scale_of
 
@@ -13,16 +14,41 @@ _AN_AFTERTHOUGHT = 14
 _A_NOD = 4
 """Characters: \u8bf4\u597d\u4e86 before what was agreed."""
 _STOPS = ".!。！ "
-LEAST_LEAD, LEAST_SECOND = 0.5, 0.5
+LEAST_LEAD, LEAST_SECOND = 0.4, 0.5
 """On the scale: how far before process a statement has to be, and a further clause of it."""
-OVERRULED = {True: 1.5, False: 0.4}
+OVERRULED = {True: 1.0, False: 0.0}
 """How far behind on the scale what a marker found is not believed: of a rule that is rarely wrong, of another."""
 _SHORTEST_SECOND = 4
+_MARKED = 1.0
+"""What a marker counts where a piece of a sentence is weighed by itself."""
+LEAST_APART = {True: 2.0, False: 5.0}
+"""On the scale: how clearly two pieces of a sentence have to be told, taken together, to be two statements; whether
+the second is open, or anything else, which more often says something of the first."""
+_APART: frozenset[tuple[Kind, Kind]] = frozenset(
+    {
+        ("fact", "open"),
+        ("decision", "open"),
+        ("artifact", "open"),
+        ("fact", "decision"),
+        ("artifact", "decision"),
+        ("artifact", "fact"),
+        ("decision", "fact"),
+        ("decision", "artifact"),
+    }
+)
+"""Which kinds may stand one after the other."""
+_SECOND: Mapping[Kind, frozenset[Kind]] = {
+    kind: frozenset(second for first, second in _APART if kind in (first, second)) for kind in PRECEDENCE
+}
+"""What may come second in a sentence that is of a kind as a whole."""
 WEIGHED = Rule(name="weighed", markers=Index({}, ()), unless=Index({}, ()))
 """Stands for the scale where no rule found a statement."""
 _NUMBER_OR_PATH = re.compile(r"\d|/\w|\w\.\w{1,5}\b")
 
-_OF_THE_ARTIFACT = re.compile(r"(?:it|in|under|at|see|here|this|在|见|它|共|一共)(?![a-z])", re.IGNORECASE)
+_OF_THE_ARTIFACT = re.compile(
+    r"(?:it|in|under|at|see|here|this|saved|stored|shared|filed|在|见|它|共|一共|放|存|丢|叫|都在|含|覆盖)(?![a-z])",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +91,7 @@ def judge(masked: str, rules: Rules) -> tuple[Statement, ...]:
         kind: Kind = "decision" if leaning.scores["decision"] > leaning.scores["fact"] else "fact"
         return (Statement(kind, 0, len(masked), WEIGHED),)
     found = _first_of(masked, seen, scale, rules)
-    return _apart(found, seen, scale, rules) if found else ()
+    return _apart(found, seen, masked, scale, rules) if found else ()
 
 
 def _of_two(marked: Statement, masked: str, scale: Scale, rules: Rules) -> Statement:
@@ -95,34 +121,44 @@ def _first_of(masked: str, seen: Look, scale: Scale, rules: Rules) -> Statement 
     return replace(marked, kind=kind, rule=WEIGHED) if kind else None
 
 
-def _apart(found: Statement, seen: Look, scale: Scale, rules: Rules) -> tuple[Statement, ...]:
-    """A statement, cut in two where a clause of it states something of another kind by itself."""
-    if len(seen.clauses) < 2:
-        return (found,)
-    kinds = [_alone(clause, scale, rules) for clause in seen.clauses]
-    for place in range(1, len(kinds)):
-        before, kind = kinds[place - 1], kinds[place]
-        clause = seen.clauses[place]
-        if None in (before, kind) or before == kind or found.kind not in (before, kind):
+def _apart(found: Statement, seen: Look, masked: str, scale: Scale, rules: Rules) -> tuple[Statement, ...]:
+    """A statement, cut in two where what comes after a comma states something of another kind by itself."""
+    best: tuple[float, int, Kind, Kind] | None = None
+    for place in range(1, len(seen.clauses)):
+        last, clause = seen.clauses[place - 1], seen.clauses[place]
+        after = _alone(masked[clause.start : found.end], clause, scale, rules)
+        if after is None or after[0] not in _SECOND[found.kind]:
             continue
-        if kind == "open" or (kind == "artifact" and before == "decision"):
-            assert before is not None
-            first = found.rule if before == found.kind else WEIGHED
-            second = found.rule if kind == found.kind else WEIGHED
-            return (
-                Statement(before, found.start, clause.start, first),
-                Statement(kind, clause.start, found.end, second),
-            )
-    return (found,)
+        before = _alone(masked[found.start : last.end], last, scale, rules)
+        if before is None or (before[0], after[0]) not in _APART or found.kind not in (before[0], after[0]):
+            continue
+        if before[0] == "artifact" and after[0] != "open" and _OF_THE_ARTIFACT.match(clause.body):
+            continue
+        lead = before[1] + after[1]
+        if lead >= LEAST_APART[after[0] == "open"] and (best is None or lead > best[0]):
+            best = (lead, place, before[0], after[0])
+    if best is None:
+        return (found,)
+    _, place, before_kind, after_kind = best
+    start = seen.clauses[place].start
+    return (
+        Statement(before_kind, found.start, start, found.rule if before_kind == found.kind else WEIGHED),
+        Statement(after_kind, start, found.end, found.rule if after_kind == found.kind else WEIGHED),
+    )
 
 
-def _alone(clause: Clause, scale: Scale, rules: Rules) -> Kind | None:
-    """What a clause would be if nothing else were said."""
+def _alone(text: str, clause: Clause, scale: Scale, rules: Rules) -> tuple[Kind, float] | None:
+    """What a piece of a sentence would be if nothing else were said, and how clearly."""
+    body = ground(text.strip(), rules).rstrip(_STOPS)
+    leaning = scale.lean(body)
     if rule := _best(clause.body, rules, clause.barred):
-        return rule.kind
-    leaning = scale.lean(clause.body)
-    sure = len(clause.body) >= _SHORTEST_SECOND and leaning.lead() >= LEAST_SECOND
-    return leaning.kind if sure and leaning.kind not in clause.barred else None
+        kind = _kind(rule)
+        return kind, max(leaning.scores[kind] - leaning.scores[None], _MARKED)
+    kind_or_none = leaning.kind
+    if kind_or_none is None or kind_or_none in clause.barred or len(body) < _SHORTEST_SECOND:
+        return None
+    lead = leaning.lead()
+    return (kind_or_none, lead) if lead >= LEAST_SECOND else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +196,9 @@ def look(masked: str, rules: Rules) -> Look | None:
         signs |= {f"marked {statement.kind}", f"marked {statement.kind} by {statement.rule.name}"}
     if not marked:
         signs.add("unmarked, doubted" if against or not kept else "unmarked")
-    taken = kept or clauses
+    # A plan in doubt is weighed with the rest of its sentence.
+    whole_of_it = not marked and all(rule.soft for rule in dropped if not rule.kinds)
+    taken = clauses if whole_of_it else kept or clauses
     return Look(
         marked,
         taken[0].start if taken else 0,

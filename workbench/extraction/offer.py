@@ -10,20 +10,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from workbench.domain.alike import alike
-from workbench.domain.fact import same_value
+from workbench.domain.alike import alike, negations, plain
+from workbench.domain.fact import same_value, value_text
 from workbench.domain.record import Json
+from workbench.extraction.correcting import gist
 from workbench.extraction.model import Find
 from workbench.extraction.reading import Reading, read
 from workbench.extraction.rules import rules_of
 
 AT_ONCE = 3
 A_DAY = 10
-LONGEST_WORDS = 700
-"""Characters of a message that a person types; what is longer is mostly pasted."""
-_PASTED = re.compile(
-    r"```|^\s*[+|>]|</?[a-z-]+>|\*\*|^#{1,6} |[✅❌⚠│├└]|\bLine \d+\b|\(\d+\)|^\s*\d+\.\s.*\n\s*\d+\.", re.MULTILINE
-)
 _HAN = re.compile("[\u3400-\u9fff]")
 _NAMES_SOMETHING = re.compile(
     r"\d|[\w]\.[a-z]{1,5}\b|[/_`]|[A-Z][a-z]+[A-Z]|\b[A-Za-z]+\b(?=[^A-Za-z]*[\u3400-\u9fff])"
@@ -39,17 +35,12 @@ class Refusal:
     value: Json = None
 
 
-def is_typed(text: str) -> bool:
-    """Whether a message of the person reads as typed, not pasted."""
-    return len(text) <= LONGEST_WORDS and not _PASTED.search(text)
-
-
 def worth_asking(find: Find, *, own_words: bool) -> bool:
     """Whether a find is certain and plain enough to take a person's attention.
 
     Args:
         find: What was found.
-        own_words: Whether the person said it in a message that she typed (see :func:`is_typed`).
+        own_words: Whether the person said it in a line that she typed (see :mod:`.pasting`).
     """
     words = rules_of(find.text).words
     if len(find.text) > 240 or words["uncertain"].search(find.quote) or words["elsewhere"].search(find.text):
@@ -143,21 +134,39 @@ def _read(text: str, constraint: bool) -> Reading:
 
 def _again(find: Find, refusal: Refusal) -> bool:
     reading = _read(refusal.text, find.constraint)
-    key, value = (refusal.key, refusal.value) if refusal.key else (reading.key, reading.value)
+    made_up = refusal.value == refusal.text  # a statement without a key is its own value
+    key, value = (reading.key, reading.value) if refusal.key is None or made_up else (refusal.key, refusal.value)
     if find.key is not None and find.key == key:
-        return same_value(find.value, value)
+        return _is_value(find.value, value)
+    if find.key is None and key is not None and _states(find.text, key, value, refusal.text):
+        return True
     if find.key is not None and reading.key is not None and find.key != reading.key:
         return False
     return said_again(find.text, refusal.text)
 
 
+def _is_value(one: Json, other: Json) -> bool:
+    """Whether two values are one, whatever its spelling."""
+    return same_value(one, other) or plain(value_text(one)) == plain(value_text(other))
+
+
+def _states(text: str, key: str, value: Json, refused: str) -> bool:
+    """Whether a statement names the thing and the value that were refused, and turns neither around."""
+    rules = rules_of(text)
+    said, last = gist(text, rules), key.rpartition(".")[2]
+    names = {last, last.replace("_", " ")} | {name for name, of in rules.names.items() if of in (key, last)}
+    if not any(names_word(said, name) for name in names) or not names_word(said, value_text(value)):
+        return False
+    return negations(said) == negations(gist(refused, rules_of(refused)))
+
+
+def names_word(text: str, word: str) -> bool:
+    """Whether a text holds a word or name as such, in whatever case; Chinese is not cut into words."""
+    word = plain(word)
+    found = rf"(?<![A-Za-z0-9_]){re.escape(word)}(?![A-Za-z0-9_]|\.\d)"
+    return bool(word) and re.search(found, plain(text)) is not None
+
+
 def said_again(one: str, other: str) -> bool:
     """Whether two statements are the same but for their wording; ``please`` and the like count for nothing."""
-    return alike(_gist(one), _gist(other))
-
-
-def _gist(text: str) -> str:
-    lead = rules_of(text).lead
-    while (match := lead.match(text)) and match.end() < len(text):
-        text = text[match.end() :]
-    return text
+    return alike(gist(one, rules_of(one)), gist(other, rules_of(other)))

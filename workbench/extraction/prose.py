@@ -15,8 +15,10 @@ LONGEST = 4000
 
 _FENCE = re.compile(r"\s*(```|~~~)")
 _TODO = re.compile(r"(?://|#|/\*|<!--|--|;|%|\{-)\s*(?:TODO|FIXME|XXX|HACK)\b[^\n]*", re.IGNORECASE)
+_TODO_CALL = re.compile(r"\b(?:todo|unimplemented)!\(|\b(?:skip|xfail|ignore)\w*\([^)]*\b(?:TODO|FIXME)\b")
 _TODO_HEADING = re.compile(r"#+\s*(?:TODO|FIXME)S?:?", re.IGNORECASE)
 _BOX = re.compile(r"\s*(?:[-*+•]\s+)?\[([ xX✓✔-])\]\s+(.*)")
+_NEXT_BOX = re.compile(r"(?<=\S)\s+(?=\[[ xX✓✔]\]\s)")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\(?\d{1,3}[.)、）])\s+(?=\S)")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*?)\s*#*$")
 _DATA_LINE = re.compile(
@@ -27,6 +29,7 @@ _DATA_LINE = re.compile(
     | \d{4}-\d\d-\d\d[T\s]\d\d:\d\d | \[?\d\d:\d\d:\d\d | \d{1,2}:\d\d(?::\d\d)?\s?[AP]M\s  # logs
     | \[\d\d/\d\d/\d\d
     | \[?(?:ERROR|WARN(?:ING)?|INFO|DEBUG|TRACE|FATAL|CRITICAL|NOTICE)\]?[\s:]\s*[\w\[]
+    | \[(?:error|warn(?:ing)?|info|debug|trace)\]\s | ={3,}\s[A-Z]+\s
     | (?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL)\b
     | (?:error|warning|fatal|panic|npm\sERR!|fail|FAIL|错误|报错|异常|警告)(?:\[\w+\])?\s?[:：!]
     | \w{3}\s+\d{1,2}\s\d\d:\d\d:\d\d\s\S+\s       # syslog
@@ -47,6 +50,10 @@ _DATA_LINE = re.compile(
     | (?:diff\s--git|@@\s|index\s[0-9a-f]{7}|---\s[ab]/|\+\+\+\s[ab]/)
     | [+](?!\s?\d).* | [+-](?![\s\d-])\S.*[;{(=]
     | \|.*\|\s*$ | [├└│┌┐┘─═║╔]                         # tables
+    | (?:PASS|FAIL|SKIP|OK|not\sok|ok)\s+(?:\d+\s-\s)?\S*[\w][./]\w\S*(?:\s|$)(?!is\b|are\b)  # runs of tests, listings
+    | [bcdlps-](?:[r-][w-][xsS-]){2}[r-][w-][xtT-] | ={2,}>\s | Successfully\s\w+ed\s.*\(
+    | [+-]\s{2,}["']?\w[\w.-]*["']?\s?[:=]\s           # a changed line
+    | .*\((?:exit|exit\scode|rc)[\s=]?\d+\)$
     | </?[a-zA-Z][\w-]*(?:\s[^>]*)?>                    # markup of harnesses
     | (?:import|from|const|let|var|func|def|class|return|public|private|package|export|if|for|while)\b.*(?:[;{(=]|:\s*$)
     | (?:SELECT|INSERT|UPDATE|CREATE)\b.*\b(?:FROM|INTO|SET|TABLE)\b
@@ -61,7 +68,14 @@ _BLOCK_QUOTE = re.compile(r"\s{0,3}>\s?")
 _INLINE_CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _QUOTED = re.compile(
     r"“([^”\n]*)”|「([^」\n]*)」|『([^』\n]*)』|(?<![\w\"])\"([^\"\n]+)\"(?!\w)|(?<!\w)‘([^’\n]{12,})’"
+    r"|(?<![A-Za-z0-9'])'((?:[^'\n]|(?<=[A-Za-z])'(?=[A-Za-z])){2,300})'(?![A-Za-z0-9'])"
 )
+_RULING = re.compile(
+    r"\b(?:never|always|must|do not|don.?t)\b"
+    r"|禁止|严禁|不要|不得|不能|不许|不准|必须|务必|一律|请勿|保持|只读|[^区类级特个分]别",
+    re.IGNORECASE,
+)
+"""What is no name, however short."""
 _HAN = re.compile(f"[{HAN}]")
 _LABELS = re.compile(r"[\w -]{2,24}[:：=]\s")
 _COMMENT_PLACE = re.compile(r"([\w./-]+\.[A-Za-z]{1,5}):(\d+)|([\w./-]*\w\.[A-Za-z]{1,5})\b")
@@ -84,7 +98,7 @@ def lines_of(text: str) -> Iterator[Line]:
     fenced: str | None = None
     traceback = False
     pending: Line | None = None
-    for number, raw in enumerate(text.split("\n"), 1):
+    for number, raw in _raw_lines(text):
         line, fenced, traceback = _line(number, raw, fenced, traceback)
         if pending is not None and _goes_on(pending, line):
             joined = f"{pending.text} {line.text.strip()}"
@@ -97,13 +111,20 @@ def lines_of(text: str) -> Iterator[Line]:
         yield pending
 
 
+def _raw_lines(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a text with their numbers; of several boxes in a line every one is a line."""
+    for number, raw in enumerate(text.split("\n"), 1):
+        for piece in _NEXT_BOX.split(raw) if _BOX.match(raw) else (raw,):
+            yield number, piece
+
+
 def _line(number: int, raw: str, fenced: str | None, traceback: bool) -> tuple[Line, str | None, bool]:
     raw = raw.rstrip("\r")
     stripped = raw.strip()
     fence = _FENCE.match(raw)
     if fence:
         return Line(number, "code", "", raw), (None if fenced == fence[1] else fenced or fence[1]), False
-    todo = _TODO.search(raw) if "`" not in raw or fenced else None
+    todo = _TODO.search(raw) or _TODO_CALL.search(raw) if "`" not in raw or fenced else None
     if todo and not _TODO_HEADING.fullmatch(stripped):
         return Line(number, "todo", stripped, raw), fenced, traceback
     if fenced:
@@ -158,7 +179,8 @@ def _mask_code(match: re.Match[str]) -> str:
 
 def _mask_quote(match: re.Match[str]) -> str:
     body = next(group for group in match.groups() if group is not None)
-    names = len(_HAN.findall(body)) <= 4 and len(body.split()) <= 2 and not re.search(r"[。！？!?]", body)
+    short = len(_HAN.findall(body)) <= 4 and len(body.split()) <= 2
+    names = short and not re.search(r"[。！？!?]", body) and not _RULING.search(body)
     if names:
         return match[0]
     return match[0][0] + QUOTE * (len(match[0]) - 2) + match[0][-1]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from workbench.domain.fact import is_key
+from workbench.domain.fact import is_key, value_text
 from workbench.domain.record import Json
+from workbench.extraction.correcting import corrected, gist
 from workbench.extraction.rules import Rules, rules_of, things
 
 _ASIDE = re.compile(r"\s*[（(][^（()）]*[)）]?$")
@@ -37,12 +38,17 @@ _UNITS = {
     "day": "d",
     "days": "d",
 }
+_TAKEN = re.compile(
+    r"^(?:(?:please|let['’]s|we|now|just) )*(?:use|take|run on|go with|switch to|it['’]?s|it is) |"
+    r"^(?:请|我们|就|现在|都)*(?:改?用|选|是)\s?",
+    re.IGNORECASE,
+)
 _VERSIONED = re.compile(r"^([A-Za-z][\w.+#-]*?)[\s@]?v?(\d[\w.]*)$")
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a statement says of which thing; ``old`` where it names what is put aside."""
+    """What a statement says of which thing; ``old`` where it names what is put aside, with or without the thing."""
 
     key: str | None = None
     value: Json = None
@@ -52,7 +58,7 @@ class Reading:
 def read(text: str, rules: Rules, *, constraint: bool = False) -> Reading:
     """Key and value of a statement, as far as its words allow."""
     body = rules.words["label"].sub("", text.strip().strip("*_").strip()).strip()
-    body = re.sub(r"^[\s\-*•]+", "", body).rstrip(".!。！;； ")
+    body = gist(re.sub(r"^[\s\-*•]+", "", body), rules).rstrip(".!。！;； ")
     if constraint and not rules.words["except"].search(body) and (found := rules.forbidding.search(body)):
         key = _key(found["key"], rules)
         if key:
@@ -62,11 +68,34 @@ def read(text: str, rules: Rules, *, constraint: bool = False) -> Reading:
                 if rules.language == "zh"
                 else f"do not {found['verb'].lower()}",
             )
+    keyless: Reading | None = None
+    for groups in corrected(body, rules):
+        reading = _corrected(groups, rules)
+        if reading is not None and reading.key is not None:
+            return reading
+        keyless = keyless or reading
     for pattern in rules.readings:
         match = pattern.search(body)
         if match and (reading := _reading(match.groupdict(), rules)):
-            return reading
-    return Reading()
+            if reading.key is not None:
+                return reading
+            keyless = keyless or reading
+    return keyless or Reading()
+
+
+def _corrected(groups: dict[str, str | None], rules: Rules) -> Reading | None:
+    """A correction: key and value of what it says is so now, and the value that it puts aside."""
+    if gone := groups.get("gone"):
+        key, (old, _of) = _key(groups["key"] or "", rules), _value(gone, rules)
+        return Reading(key, f"not {value_text(old)}", old) if key is not None and old is not None else None
+    rest = groups.get("rest")
+    if rest is None:
+        return _reading(groups, rules)
+    old, of = _value(groups.get("old") or "", rules)
+    bare = _TAKEN.sub("", rest)
+    alone = bare != rest and re.search(r"\s", bare) is None
+    now = Reading(*reversed(_value(bare, rules))) if alone else read(rest, rules)
+    return Reading(now.key or of, now.value, old) if now.value is not None and old is not None else None
 
 
 def without_label(text: str) -> str:
@@ -108,7 +137,7 @@ def _reading(groups: dict[str, str | None], rules: Rules) -> Reading | None:
             key = f"{key}_name"
         return Reading(key, value, old)
     key = of or of_old
-    return Reading(key, value, old) if key else None
+    return Reading(key, value, old) if key or old is not None else None
 
 
 def _value(said: str, rules: Rules) -> tuple[Json, str | None]:

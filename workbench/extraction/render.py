@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from workbench.domain.fact import nature
+from workbench.domain.arrival import nature
 from workbench.domain.times import instant
 from workbench.extraction.model import KINDS, Extraction, Find, Kind
 from workbench.extraction.rules import rules_for

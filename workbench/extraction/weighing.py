@@ -51,8 +51,8 @@ class Scale:
     def lean(self, body: str, signs: Iterable[str] = ()) -> Leaning:
         """Weigh a clause in which code and others' words are masked, with what the rules say of it."""
         known = self.weights
-        found = [known[feature] for feature in features_of(body, self.lexicon, self.language) if feature in known]
-        found += [known[feature] for feature in (*signs, ALWAYS) if feature in known]
+        features = features_of(body, self.lexicon, self.language)
+        found = [weights for feature in (*features, *signs, ALWAYS) if (weights := known.get(feature))]
         totals = map(sum, zip(*found, strict=True)) if found else [0.0] * len(COLUMNS)
         return Leaning(dict(zip(COLUMNS, totals, strict=True)))
 
@@ -91,7 +91,7 @@ def read_weights(lines: Iterable[str]) -> dict[str, tuple[float, ...]]:
     return {feature: tuple(map(float, weights)) for feature, *weights in rows}
 
 
-def write_weights(weights: Mapping[str, Sequence[float]], least: float = 0.05) -> list[str]:
+def write_weights(weights: Mapping[str, Sequence[float]], least: float = 0.1) -> list[str]:
     """The lines that :func:`read_weights` reads; features that hardly speak are left out."""
     lines = ["\t".join(("feature", *(kind or "process" for kind in COLUMNS)))]
     for feature in sorted(weights):
