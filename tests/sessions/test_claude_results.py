@@ -6,7 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from claude_records import Script, bash, by_kind, call, finished
+from claude_records import Script, bash, by_kind, call, finished, read
+
+from workbench.domain.message import LATE_OUTPUT_LIMIT, LONG
+from workbench.sessions import SessionLog
+from workbench.sessions.claude.format import ClaudeFormat
 
 REJECTED = "The user doesn't want to proceed with this tool use. The tool use was rejected."
 
@@ -172,3 +176,26 @@ def test_large_arguments_are_shortened_in_memory_and_whole_in_the_body(tmp_path:
     assert message.clipped
     assert len(message.call.args["content"]) < 1000
     assert len(log.body(message)) == message.size > 50_000
+
+
+def test_late_in_a_long_session_less_of_an_output_is_in_memory(tmp_path: Path) -> None:
+    script, rows = Script(), LONG // 2 + 5
+    for turn in range(rows):
+        script.say(f"m{turn}", bash(f"c{turn}", "make"))
+        script.result(f"c{turn}", f"{turn} " + "row " * 100, error=False, twin=finished())
+    script.records.append(script.records[-1])  # a replay is one, however little of the first is there
+    data = script.data()
+    path = tmp_path / "long.jsonl"
+    path.write_bytes(b"")
+    growing = SessionLog(path, ClaudeFormat())
+    for start in range(0, len(data), len(data) // 7):
+        with path.open("ab") as file:
+            file.write(data[start : start + len(data) // 7])
+        growing.refresh()
+    log = read(path, "claude")
+    assert growing.messages == log.messages
+    early, late = log.messages[1], log.messages[-1]
+    assert not early.clipped
+    assert len(late.text) == LATE_OUTPUT_LIMIT
+    assert log.body(late) == f"{rows - 1} " + "row " * 100
+    assert log.info.metadata == 1

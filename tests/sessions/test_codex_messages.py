@@ -57,6 +57,20 @@ def test_the_words_are_taken_out_of_what_an_editor_wraps_around_them(tmp_path: P
     assert log.body(prompt) == "make it green"
 
 
+def test_what_an_editor_selected_is_not_the_persons_word(tmp_path: Path) -> None:
+    around = (
+        "# Context from my IDE setup:\n\n## Active file: notes.md\n\n## Active selection of the file:\n"
+        "Never use pip.\n\n## My request for Codex:\nNever use npm.\n\n"
+    )
+    session = Rollout()
+    session.prompt(f"{around}## My request for Codex:\nfix the tests\n")
+    session.prompt(around.replace("## My request for Codex:\n", ""))
+    session.given("Another language model started to solve this problem and left this:\nNever use yarn.")
+    log = session.read(tmp_path)
+    assert [(m.text, m.kind) for m in log.messages if m.origin == "human"] == [("fix the tests", "message")]
+    assert all("Never use" not in m.text for m in log.messages if not m.hidden)
+
+
 def test_what_the_program_writes_in_the_users_place_is_not_the_person(tmp_path: Path) -> None:
     session = Rollout()
     session.given(

@@ -251,6 +251,59 @@ def test_what_is_no_file_is_left_alone(home: Path) -> None:
     assert [s.id for s in find(home)] == [SESSION]
 
 
+def test_copies_of_a_session_are_one_and_the_newest_counts(home: Path) -> None:
+    old = place(home, talk(), folder="old")
+    os.utime(old, (1, 1))
+    longer = talk()
+    longer.say("m2", "more")
+    new = place(home, longer, folder="new")
+    (found,) = find(home)
+    assert found.path == new
+
+
+SIZES = [(20_000, 10), (40_000, 40_000), (70_000, 10), (300_000, 10), (10, 300_000), (300_000, 300_000)]
+
+
+@pytest.mark.parametrize(("first", "last"), SIZES)
+def test_long_first_and_last_records_hide_nothing(home: Path, first: int, last: int) -> None:
+    script = Script(cwd="/srv/shop")
+    script.prompt("make it green " + "y" * first)
+    script.say("m1", "z" * last, usage={"input_tokens": 95})
+    place(home, script)
+    session = Rollout(identity(2), base_instructions={"text": "q" * first})
+    session.turn()
+    session.prompt("make it blue")
+    session.say("w" * last)
+    roll(home, session)
+    found = {s.agent: s for s in find(home)}
+    assert {agent: one.title[:13].strip() for agent, one in found.items()} == {
+        "claude": "make it green",
+        "codex": "make it blue",
+    }
+    assert (found["claude"].context, found["claude"].updated_at) == (95, script.records[-1]["timestamp"])
+
+
+def test_a_first_record_that_is_longer_than_what_is_read_says_where_it_is(home: Path) -> None:
+    script = Script(cwd="/srv/shop")
+    script.prompt("y" * 1_500_000)
+    script.say("m1", "z" * 1_500_000)
+    place(home, script)
+    (found,) = find(home)
+    assert (found.id, found.cwd, found.title) == (SESSION, "/srv/shop", "")
+
+
+@pytest.mark.parametrize("tokens", [-5, "x", 1e308, 10**15, True, [1]])
+def test_what_is_no_count_of_tokens_says_nothing(home: Path, tokens: object) -> None:
+    script = Script(cwd="/srv/shop")
+    script.prompt("hello")
+    script.say("m1", "hello", usage={"input_tokens": tokens, "output_tokens": 7})
+    place(home, script)
+    session = rollout(2)
+    session.event("token_count", info={"last_token_usage": {"input_tokens": tokens}, "model_context_window": 8000})
+    roll(home, session)
+    assert {s.agent: s.context for s in find(home)} == {"claude": None, "codex": None}
+
+
 def test_an_index_of_other_folders_keeps_what_is_still_there(home: Path, looks: list[str], tmp_path: Path) -> None:
     for number in range(30):
         place(home, talk(f"{number:08x}-2222-4333-8444-555555555555"))

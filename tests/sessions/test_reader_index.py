@@ -98,7 +98,7 @@ def test_a_record_that_is_not_plain_becomes_what_a_plain_one_does(tmp_path: Path
     longer = Script()
     longer.records = [odd(record) for record in script.records]
     short, long = script.read(tmp_path, "a.jsonl"), longer.read(tmp_path, "b.jsonl")
-    assert [m.with_(raw=None) for m in short.messages] == [m.with_(raw=None) for m in long.messages]
+    assert [m.with_(span=None) for m in short.messages] == [m.with_(span=None) for m in long.messages]
     assert short.info.usage == long.info.usage
     assert short.info.open_calls == long.info.open_calls
 

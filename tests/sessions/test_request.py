@@ -16,6 +16,7 @@ from workbench.errors import NotFoundError, WorkbenchError
 from workbench.services import request, sessions
 from workbench.services.context import Context
 from workbench.services.request import RequestView
+from workbench.services.viewing import build_view
 
 
 def used(context: int, output: int = 5) -> dict[str, int]:
@@ -151,6 +152,27 @@ def test_without_a_usage_record_nothing_is_guessed(repo: Path, tmp_path: Path) -
     found = request.view(ctx, task)
     assert share(found, "instructions").not_recorded is None
     assert "no usage" in found.basis
+
+
+@pytest.mark.parametrize("tokens", [-5, "x", 1e308, 10**15, True, [1]])
+@pytest.mark.parametrize("agent", ["claude", "codex"])
+def test_a_usage_that_is_no_count_is_unknown(repo: Path, tmp_path: Path, tokens: object, agent: str) -> None:
+    session: Script | Rollout
+    if agent == "claude":
+        session = Script(cwd=str(repo))
+        session.prompt("hello")
+        session.say("m1", "hello", usage={"input_tokens": tokens, "output_tokens": 5})
+    else:
+        session = session_of(repo)
+        session.say("hello")
+        session.event("token_count", info={"last_token_usage": {"input_tokens": tokens, "output_tokens": 5}})
+    ctx, task = joined(repo, session, tmp_path)
+    found = request.view(ctx, task)
+    assert found.usage is None
+    assert share(found, "instructions").not_recorded is None
+    assert "no usage" in found.basis
+    (shown,) = build_view(ctx, task.id).sessions
+    assert shown.full is None
 
 
 def test_more_counted_than_used_is_said_and_never_negative(repo: Path, tmp_path: Path) -> None:

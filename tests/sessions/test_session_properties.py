@@ -117,7 +117,7 @@ def shuffled(value: Any, chance: random.Random) -> Any:
 
 
 def plain(message: Message) -> Message:
-    return message.with_(raw=None, seq=0)
+    return message.with_(span=None, seq=0)
 
 
 def test_other_key_orders_unknown_keys_and_unknown_types_change_nothing_else(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -162,7 +163,7 @@ def test_one_that_goes_on_from_a_record_of_it_joins(desk: Desk) -> None:
 def test_after_clear_the_only_one_it_can_come_from_is_gone_on_from(desk: Desk) -> None:
     desk.claude(A, 1, "make it green")
     desk.attach(A)
-    desk.claude(B, 10, CLEAR, "start over")
+    desk.claude(B, 3, CLEAR, "start over")
     assert desk.join() == ([B], [])
     assert desk.attempt.sessions[-1].joined.why == f"begun by /clear after claude:{A}"
 
@@ -171,9 +172,47 @@ def test_after_clear_with_two_it_may_come_from_it_is_offered(desk: Desk) -> None
     desk.claude(A, 1, "make it green")
     desk.go_on(desk.claude(C, -5, "something else"), 2, "and more")
     desk.attach(A)
-    desk.claude(B, 10, CLEAR, "start over")
+    desk.claude(B, 4, CLEAR, "start over")
     assert desk.join() == ([], [B])
     assert desk.mine == [A]
+
+
+@pytest.mark.parametrize("later", [10, 2 * 24 * 60])
+def test_what_begins_with_clear_long_after_it_is_offered(desk: Desk, later: int) -> None:
+    desk.claude(A, 1, "make it green")
+    desk.attach(A)
+    desk.claude(B, later, CLEAR, "write a poem")
+    assert desk.join() == ([], [B])
+    assert desk.mine == [A]
+
+
+def test_after_clear_beside_one_that_a_program_is_in_it_is_offered(desk: Desk) -> None:
+    desk.claude(C, -24 * 60, "something else")
+    desk.claude(A, 1, "make it green")
+    desk.attach(A)
+    desk.runs(C, os.getpid())
+    desk.claude(B, 3, CLEAR, "start over")
+    assert desk.join() == ([], [B])
+
+
+@pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="no /proc tells where a program runs")
+@pytest.mark.parametrize(("programs", "joins"), [(1, True), (2, False)])
+def test_after_clear_with_two_programs_that_may_have_done_it_it_is_offered(
+    desk: Desk, tmp_path: Path, programs: int, joins: bool
+) -> None:
+    shutil.copy("/bin/sleep", tmp_path / "claude")
+    started = [subprocess.Popen([str(tmp_path / "claude"), "60"], cwd=desk.repo) for _ in range(programs)]
+    elsewhere = subprocess.Popen([str(tmp_path / "claude"), "60"], cwd=tmp_path)
+    try:
+        desk.claude(C, -24 * 60, "in another terminal since yesterday")
+        desk.claude(A, 1, "make it green")
+        desk.attach(A)
+        desk.claude(B, 3, CLEAR, "start over")
+        assert desk.join() == (([B], []) if joins else ([], [B]))
+    finally:
+        for process in (*started, elsewhere):
+            process.kill()
+            process.wait()
 
 
 def test_the_same_process_is_the_same_agent(desk: Desk) -> None:
@@ -196,7 +235,7 @@ def test_another_process_is_another_agent_whatever_its_session_looks_like(desk: 
     assert desk.join() == ([], [])
 
 
-def test_a_process_that_ended_meanwhile_is_no_other_agent(desk: Desk) -> None:
+def test_what_another_process_cleared_is_offered(desk: Desk) -> None:
     ended = subprocess.Popen(["sleep", "60"])
     desk.claude(A, 1, "make it green")
     desk.attach(A)
@@ -204,9 +243,9 @@ def test_a_process_that_ended_meanwhile_is_no_other_agent(desk: Desk) -> None:
     desk.join()
     ended.kill()
     ended.wait()
-    desk.claude(B, 10, CLEAR, "start over")
+    desk.claude(B, 3, CLEAR, "start over")
     desk.runs(B, os.getpid(), "b")
-    assert desk.join() == ([B], [])
+    assert desk.join() == ([], [B])
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="no /proc tells in which pane a process is")

@@ -44,6 +44,7 @@ OTHER_NAMES: Mapping[str, str] = {
     "codex-acp": "codex",
     "pi-acp": "pi",
 }
+_PROC = Path("/proc")
 _SHARED_MARKS = ("AI_AGENT", "AGENT")
 """Variables in which agents of several makers name themselves."""
 _INTERPRETERS = frozenset(
@@ -78,6 +79,32 @@ def detect(env: Mapping[str, str], pid: int | None = None, table: ProcessTable |
         if agent is not None:
             return Presence(agent, f"parent process {process.pid} is {_called(process)}")
     return Presence(None)
+
+
+def programs_in(folder: Path, agent: str) -> int:
+    """How many programs of an agent run in a folder or beneath it; one that another of them started is a part of it.
+
+    None is counted where the system does not tell.
+    """
+    found: dict[int, Process] = {}
+    top = os.path.realpath(folder)
+    try:
+        pids = [int(entry.name) for entry in _PROC.iterdir() if entry.name.isdigit()]
+    except OSError:
+        return 0
+    for pid in pids:
+        process = proc_table(pid)
+        if process is not None and _agent_of(process) == agent and _is_beneath(_PROC / str(pid) / "cwd", top):
+            found[pid] = process
+    return sum(all(parent.pid not in found for parent in parents(pid, proc_table)) for pid in found)
+
+
+def _is_beneath(link: Path, top: str) -> bool:
+    try:
+        where = str(link.readlink())
+    except OSError:
+        return False
+    return where == top or where.startswith(top.rstrip(os.sep) + os.sep)
 
 
 def _by_mark(env: Mapping[str, str]) -> Presence | None:

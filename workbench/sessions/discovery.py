@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from stat import S_ISREG
 
 from workbench.sessions.claude import discovery as claude
 from workbench.sessions.codex import discovery as codex
@@ -13,7 +14,7 @@ from workbench.sessions.glance import Glance, Place, SessionIndex, found_session
 from workbench.sessions.model import FoundSession
 from workbench.sessions.places import Folders
 
-AGENTS = (claude, codex)
+AGENTS = {"claude": claude, "codex": codex}
 """What finds the files of each agent, and looks at their two ends."""
 
 
@@ -34,7 +35,7 @@ def discover(
     wanted = Folders(folders) if folders is not None else None
     found: list[tuple[Place, FoundSession]] = []
     started: dict[str, list[str]] = defaultdict(list)
-    for agent in AGENTS:
+    for agent in AGENTS.values():
         places = list(agent.places(env))
         seen.update(place.path for place in places)
         for place, glance in index.glances(places, agent.look):
@@ -46,7 +47,40 @@ def discover(
             if folder is not None or (wanted is None and glance.started_at is not None):
                 found.append((place, found_session(place, glance, folder)))
     index.forget_gone(seen)
-    return newest_first(_with_children(place, session, started) for place, session in found)
+    return newest_first(_with_children(place, session, started) for place, session in _each_once(found))
+
+
+def found_at(agent: str, path: Path, folders: Sequence[Path]) -> FoundSession | None:
+    """The session in a file that lies elsewhere than its agent keeps them; None where there is none to be read.
+
+    Args:
+        agent: Whose it is.
+        path: The file.
+        folders: Top folders of a repository and its worktrees.
+    """
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    place = Place(str(path), status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+    glance = AGENTS[agent].look(place) if agent in AGENTS and S_ISREG(status.st_mode) else None
+    return None if glance is None else found_session(place, glance, _folder(glance, Folders(folders)))
+
+
+def _each_once(found: Iterable[tuple[Place, FoundSession]]) -> list[tuple[Place, FoundSession]]:
+    """Sessions to whose file several ways lead, or of which there are copies, once: what was written last counts.
+
+    Of links and the file itself it is the file.
+    """
+    ways: dict[str, list[tuple[Place, FoundSession]]] = defaultdict(list)
+    for row in found:
+        ways[row[1].name].append(row)
+    return [rows[0] if len(rows) == 1 else max(rows, key=_standing) for rows in ways.values()]
+
+
+def _standing(row: tuple[Place, FoundSession]) -> tuple[int, int, bool]:
+    place, session = row
+    return place.mtime_ns, place.size, session.path.resolve() == session.path.absolute()
 
 
 def _folder(glance: Glance, wanted: Folders | None) -> Path | None:

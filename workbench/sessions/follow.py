@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from workbench.errors import StorageError
 from workbench.sessions.bulk import undisturbed
 from workbench.sessions.model import Format, Reader, Refresh, SessionInfo
 from workbench.sessions.packed import UNPACKED_LIMIT, Source, Unpacked, is_packed, present
+from workbench.sessions.sketch import Sketch
 
 CHUNK = 1 << 18
 """Bytes read at a time; with much more, a chunk and its lines no longer fit the processor's cache."""
@@ -22,14 +22,12 @@ LINE_LIMIT = 64 << 20
 """Longest line that is read; a longer one is skipped and counted."""
 OUTSIDE_LIMIT = 16 << 20
 """Bytes read of an output that lies in a file of its own."""
-_FINGERPRINT = 512
-"""Bytes before the read offset that must still be there at the next look."""
-_END = 16 << 10
-"""Bytes at either end of what was read by which a file is told at the next start."""
 _BULK = 4 << 20
 """Bytes that are many to be read at once."""
 _ATTEMPTS = 4
 """A reader learns late at most two things; more readings than this would mean that it never settles."""
+_Status = tuple[int, int, int, int, int]
+"""Device, inode, size, and when a file was written and changed."""
 
 
 class SessionLog:
@@ -50,11 +48,10 @@ class SessionLog:
         # A line within one chunk is never too long, so only those that are joined need to be measured.
         self._chunk = min(chunk, line_limit)
         self._line_limit = line_limit
-        self._seen: tuple[int, int, int, int] | None = None
+        self._seen: _Status | None = None
         self._packed = False
         self._recalled = False
         """Whether it knows messages that no look at the file has told of yet."""
-        self._mark = b""
         self._rewind()
 
     def _rewind(self) -> None:
@@ -65,7 +62,8 @@ class SessionLog:
         self._pending = 0
         self._skipping = False
         self._provisional = False
-        self._mark = b""
+        self._sketch = Sketch()
+        """By which what was read is known again."""
 
     @property
     def messages(self) -> Sequence[Message]:
@@ -95,8 +93,8 @@ class SessionLog:
             raise StorageError(f"cannot read {path}: {error.strerror}", "check its permissions") from error
 
     def _look(self, file: FileIO, path: Path) -> Refresh:
-        status = os.fstat(file.fileno())
-        seen = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+        seen = _status(file)
+        size = seen[2]
         if seen == self._seen:
             if not self._recalled:
                 return Refresh()
@@ -112,13 +110,15 @@ class SessionLog:
         again = replaced
         for _attempt in range(_ATTEMPTS):
             file.seek(0 if packed else self._offset)
-            source, size = (Unpacked(file, path), UNPACKED_LIMIT) if packed else (file, status.st_size)
-            with undisturbed(status.st_size - self._offset > _BULK):
-                whole = self._read(source, size if self._until is None else min(size, self._until))
+            source, end = (Unpacked(file, path), UNPACKED_LIMIT) if packed else (file, size)
+            with undisturbed(size - self._offset > _BULK):
+                whole = self._read(source, end if self._until is None else min(end, self._until))
             if whole and not self._reader.stale:
                 break
             self._restart(self._reader.renewed())
             again = True
+        if not packed and self._until is None:
+            self._sketch = self._sketch.grown(file.fileno(), self._offset)
         self._reader.settle()
         now = len(self._reader.messages)
         changed, first = self._reader.replaced()
@@ -142,14 +142,8 @@ class SessionLog:
         """Where it stands in its file, and by what that file is told; None where nothing can be kept."""
         if self._seen is None or self._until is not None:
             return None
-        path = present(self.path)
-        try:
-            with path.open("rb", buffering=0) as file:
-                ends = None if self._packed else _ends(file, self._offset)
-        except OSError:
-            return None
-        names = ("_seen", "_packed", "_mark", "_offset", "_line_start", "_pending", "_skipping", "_provisional")
-        return {name: getattr(self, name) for name in names} | {"ends": ends}
+        names = ("_seen", "_packed", "_sketch", "_offset", "_line_start", "_pending", "_skipping", "_provisional")
+        return {name: getattr(self, name) for name in names}
 
     def memory(self) -> dict[str, Any]:
         """What its reader knows besides the messages."""
@@ -161,12 +155,11 @@ class SessionLog:
         if place["_packed"] != is_packed(path) or self._seen is not None:
             return False
         with path.open("rb", buffering=0) as file:
-            status = os.fstat(file.fileno())
-            seen = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+            seen = _status(file)
             if seen == place["_seen"]:
                 return True
-            same = seen[:2] == place["_seen"][:2] and seen[2] >= place["_offset"] and not place["_packed"]
-            return same and _ends(file, place["_offset"]) == place["ends"]
+            grew = not place["_packed"] and _grew(place["_seen"], seen)
+            return grew and bool(place["_sketch"].holds(file.fileno(), thorough=True))
 
     def recall(self, place: dict[str, Any], memory: dict[str, Any], messages: list[Message]) -> None:
         """Stand where another log of the same file stood, with what its reader knew.
@@ -181,7 +174,7 @@ class SessionLog:
         else:
             held = bytearray()
         self._reader.recall(memory, messages)
-        for name in place.keys() - {"ends", "pieces"}:
+        for name in place.keys() - {"pieces"}:
             setattr(self, name, place[name])
         self._held = held
         self._recalled = True
@@ -195,11 +188,11 @@ class SessionLog:
         self._reader = reader
         self._rewind()
 
-    def _continues(self, file: BinaryIO, seen: tuple[int, int, int, int]) -> bool:
+    def _continues(self, file: BinaryIO, seen: _Status) -> bool:
         """Whether the file is still the one that was read, with more at its end."""
-        if self._seen is None or seen[:2] != self._seen[:2] or seen[2] < self._offset:
+        if self._seen is None or not _grew(self._seen, seen):
             return False
-        return os.pread(file.fileno(), len(self._mark), self._offset - len(self._mark)) == self._mark
+        return self._recalled or self._sketch.holds(file.fileno())  # recalled, it was looked at just now
 
     def _read(self, file: Source, size: int) -> bool:
         """Read up to ``size``; False where a line that counted as complete went on."""
@@ -209,7 +202,6 @@ class SessionLog:
             count = file.readinto(view[: size - self._offset])
             if not count:
                 break
-            self._mark = (self._mark + view[max(0, count - _FINGERPRINT) : count])[-_FINGERPRINT:]
             chunk, begin = (buffer, 0) if not self._provisional else self._confirm(bytes(view[:count]))
             if chunk is None:
                 return False
@@ -333,12 +325,17 @@ class SessionLog:
         return self._form.children(self.path, (known or self.info).children)
 
 
-def _ends(file: BinaryIO, end: int) -> bytes:
-    """A digest of the beginning of a file and of the last bytes before ``end``."""
-    number = file.fileno()
-    digest = hashlib.blake2b(os.pread(number, min(_END, end), 0), digest_size=16)
-    digest.update(os.pread(number, min(_END, end), max(0, end - _END)))
-    return digest.digest()
+def _status(file: BinaryIO) -> _Status:
+    status = os.fstat(file.fileno())
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _grew(before: _Status, now: _Status) -> bool:
+    """Whether a file may be the same with more at its end; changed in any other way, nothing tells what of it is new.
+
+    Its time of writing can be set back, the time of the last change to it cannot.
+    """
+    return now[:2] == before[:2] and now[2] > before[2]
 
 
 def _piece(file: BinaryIO, path: Path, start: int, end: int) -> bytes:

@@ -6,6 +6,7 @@ The index holds no more than can be read again: one that is damaged, or of anoth
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,11 +16,16 @@ import msgspec
 
 from workbench.domain.times import instant, stamp
 from workbench.sessions.model import FoundSession
+from workbench.sessions.packed import is_there
 
-VERSION = 1
+VERSION = 2
 """Of what a glance holds and how it is found; an index of another version is read anew."""
 
 
+MOST_READ = 1 << 20
+"""Bytes at either end of a file that are read at most, where a record there is long."""
+_FEW = 4
+"""Records at the end of a file that need not be followed further back, whatever they tell."""
 LONGEST = 4096
 """Characters of a folder or an id; a longer one is none."""
 MOST_FOLDERS = 32
@@ -61,6 +67,8 @@ class Place:
     path: str
     size: int
     mtime_ns: int
+    ctime_ns: int
+    """When anything of it changed: the time of writing can be set back."""
     inode: int
     beside: str = ""
     """Folder of the files of its sub-agents, where it has one of its own; empty where not."""
@@ -70,19 +78,26 @@ class Place:
         """The file of a folder's entry; None where it is gone or no file."""
         try:
             status = entry.stat()
-        except OSError:
+        except OSError:  # a link that leads nowhere, or round in a circle
             return None
-        return cls(entry.path, status.st_size, status.st_mtime_ns, status.st_ino, beside)
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        return cls(entry.path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, beside)
+
+    @property
+    def state(self) -> tuple[int, int, int, int]:
+        """By what it is told whether it changed."""
+        return self.size, self.mtime_ns, self.ctime_ns, self.inode
 
 
 Look = Callable[[Place], Glance | None]
 """Reads the two ends of a file; None where it cannot be read."""
-_Row = tuple[str, int, int, int, Glance]
+_Row = tuple[str, int, int, int, int, Glance]
 _decoder = msgspec.json.Decoder(tuple[int, list[_Row]])
 
 
 class SessionIndex:
-    """Glances by path; one counts as long as size, time and inode of its file are the same."""
+    """Glances by path; one counts as long as size, times and inode of its file are the same."""
 
     def __init__(self, data: bytes = b"") -> None:
         self._rows: dict[str, _Row] = {}
@@ -101,7 +116,7 @@ class SessionIndex:
         """The index as bytes; ``keep`` is what may be kept of a title."""
         self.looked = 0
         rows = [
-            (*row[:4], msgspec.structs.replace(row[4], title=keep(row[4].title)))
+            (*row[:5], msgspec.structs.replace(row[5], title=keep(row[5].title)))
             for row in self._rows.values()
             if row[0].isprintable()  # a name that is no text has no place in a document
         ]
@@ -111,22 +126,52 @@ class SessionIndex:
         """What each file tells; files whose end and beginning are known as they are now are not opened."""
         for place in places:
             row = self._rows.get(place.path)
-            if row is None or row[1:4] != (place.size, place.mtime_ns, place.inode):
+            if row is None or row[1:5] != place.state:
                 glance = look(place)
                 self.looked += 1
                 if glance is None:
                     self._rows.pop(place.path, None)
                     continue
-                row = (place.path, place.size, place.mtime_ns, place.inode, glance)
+                row = (place.path, *place.state, glance)
                 self._rows[place.path] = row
-            yield place, row[4]
+            yield place, row[5]
 
     def forget_gone(self, paths: set[str]) -> None:
         """Drop files that are no longer there; those in ``paths`` are."""
-        gone = [path for path in self._rows.keys() - paths if not Path(path).exists()]
+        gone = [path for path in self._rows.keys() - paths if not is_there(Path(path))]
         for path in gone:
             del self._rows[path]
         self.looked += len(gone)
+
+
+def further(descriptor: int, head: bytes, size: int) -> bytes:
+    """The head of a file together with the rest of the line in which it breaks off."""
+    known = len(head)
+    while len(head) < min(size, MOST_READ) and head.find(b"\n", known) < 0:
+        more = os.pread(descriptor, min(2 * len(head), MOST_READ), 0)
+        if len(more) <= len(head):
+            break
+        head = more
+    return head
+
+
+def tail_of(descriptor: int, size: int, window: int) -> bytes:
+    """Whole lines at the end of a file; further back than ``window`` where none there says when it was written."""
+    while True:
+        start = max(0, size - window)
+        data = os.pread(descriptor, size - start, start)
+        lines = data.partition(b"\n")[2] if start else data
+        if not start or window >= MOST_READ or b'"timestamp"' in lines or lines.count(b"\n") >= _FEW:
+            return lines
+        window *= 2
+
+
+def is_folder(entry: os.DirEntry[str], *, linked: bool = True) -> bool:
+    """Whether a folder's entry is a folder, or a link that leads to one where ``linked`` ones count."""
+    try:
+        return entry.is_dir(follow_symlinks=linked)
+    except OSError:  # a link that leads round in a circle
+        return False
 
 
 def of_size(text: object, most: int = LONGEST) -> str | None:
@@ -142,7 +187,6 @@ def found_session(place: Place, glance: Glance, folder: Path | None) -> FoundSes
         glance: What the file tells.
         folder: Which of the folders that were asked for it worked in.
     """
-    written = place.mtime_ns / 1e9
     return FoundSession(
         agent=glance.agent,
         id=glance.id,
@@ -150,9 +194,8 @@ def found_session(place: Place, glance: Glance, folder: Path | None) -> FoundSes
         cwd=glance.cwds[-1] if glance.cwds else None,
         title=glance.title,
         size=place.size,
-        updated_at=glance.updated_at or stamp(datetime.fromtimestamp(written, UTC)),
+        updated_at=glance.updated_at or stamp(datetime.fromtimestamp(place.mtime_ns / 1e9, UTC)),
         started_at=glance.started_at,
-        written=written,
         folder=folder,
         parent=glance.parent,
         forked_from=glance.forked_from,

@@ -30,8 +30,11 @@ class LineReader(ABC, Generic[L]):
     def __init__(self, decode: Callable[[Bytes], L], is_record: Callable[[dict[str, Any]], bool]) -> None:
         self._decode = decode
         self._is_record = is_record
-        self._quick: Callable[[L, int, int], bool] | None = None
-        """Takes a record that makes messages where there is a short way for it; says whether there was."""
+        self._quick: Callable[[Sequence[Bytes], int, int], tuple[int, int]] | None = None
+        """Takes the next lines as long as there is a short way for them, each of which makes messages.
+
+        Is given the lines, the place of the first in them and in the file, and returns both of the first that is left.
+        """
         self._lines = 0
         self._records = self._with_messages = self._metadata = self._unknown = 0
         self._unreadable = self._oversized = 0
@@ -48,27 +51,28 @@ class LineReader(ABC, Generic[L]):
     def feed(self, lines: Sequence[Bytes], start: int) -> None:
         """Take complete lines without their newlines; the first begins at byte ``start``."""
         take, quick, decode = self._take, self._quick, self._decode
-        number = self._lines
-        plain = 0
-        for raw in lines:
+        at, count = 0, len(lines)
+        while at < count:
+            if quick is not None:
+                before = at
+                at, start = quick(lines, at, start)
+                self._lines += at - before
+                self._records += at - before
+                self._with_messages += at - before
+                if at == count:
+                    break
+            raw = lines[at]
             end = start + len(raw)
-            number += 1
+            self._lines += 1
             try:
                 line = decode(raw)
             except BAD:
-                self._lines = number
                 self._damaged(bytes(raw), start)
             else:
                 # 125 is the brace that a record ends with; some writers put blanks after it.
-                stop = end if raw[-1] == 125 else start + len(bytes(raw).rstrip())
-                if quick is not None and quick(line, start, stop):
-                    plain += 1
-                else:
-                    take(line, raw, start, stop)
+                take(line, raw, start, end if raw[-1] == 125 else start + len(bytes(raw).rstrip()))
             start = end + 1
-        self._lines = number
-        self._records += plain
-        self._with_messages += plain
+            at += 1
 
     def skip(self) -> None:
         """Count one line that is too long to be read."""

@@ -10,6 +10,8 @@ from typing import Any, Protocol, Self
 from workbench.domain.message import Message, PlanItem, Usage
 
 _NO_USAGE = Usage(key="total")
+MOST_TOKENS = 1 << 27
+"""More than any model holds: a number that large, or a negative one, says nothing of a request."""
 
 
 @dataclass(frozen=True)
@@ -114,8 +116,6 @@ class FoundSession:
     size: int
     updated_at: str
     started_at: str | None = None
-    written: float = 0.0
-    """When its file was last written, in seconds since 1970."""
     folder: Path | None = None
     """Which of the folders that were asked for it worked in last."""
     parent: str | None = None
@@ -141,6 +141,11 @@ class FoundSession:
     def name(self) -> str:
         """``AGENT:ID``."""
         return f"{self.agent}:{self.id}"
+
+
+def are_counts(*values: Any) -> bool:
+    """Whether all can be counts of tokens of one request; what is not given is none of them."""
+    return all(value is None or (type(value) is int and 0 <= value < MOST_TOKENS) for value in values)
 
 
 class Reader(Protocol):

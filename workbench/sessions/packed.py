@@ -6,6 +6,7 @@ again before it goes on with one. While both are there, the plain one counts.
 
 from __future__ import annotations
 
+import stat
 import sys
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -41,10 +42,18 @@ def other_form(path: Path) -> Path:
     return path.with_name(path.name.removesuffix(ENDING) if is_packed(path) else path.name + ENDING)
 
 
+def is_there(path: Path) -> bool:
+    """Whether a path leads to a file; what cannot even be looked at is none."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except (OSError, ValueError):
+        return False
+
+
 def present(path: Path) -> Path:
     """The file that holds the session now: the plain form where it is there, else the packed one, else ``path``."""
     for form in sorted((path, other_form(path)), key=is_packed):
-        if form.is_file():
+        if is_there(form):
             return form
     return path
 

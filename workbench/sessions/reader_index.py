@@ -43,7 +43,14 @@ _ABANDONED = 3600.0
 _PIECE = 4096
 """Messages that are written at once."""
 _OURS = ("workbench.sessions.", "workbench.domain.")
-_OTHERS = {("builtins", "bytearray"), ("functools", "partial"), ("msgspec", "Raw"), ("msgspec._core", "rebuild")}
+_OTHERS = {
+    ("array", "_array_reconstructor"),
+    ("array", "array"),
+    ("builtins", "bytearray"),
+    ("functools", "partial"),
+    ("msgspec", "Raw"),
+    ("msgspec._core", "rebuild"),
+}
 _BAD = (
     OSError,
     EOFError,

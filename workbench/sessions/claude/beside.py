@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from workbench.sessions.packed import is_there
+
 _MOST = 500
 """Files of sub-agents that are looked at."""
 _NAME = re.compile(r"tool-results[/\\]([\w.-]{1,200})")
@@ -23,7 +25,7 @@ def children(path: Path, named: Sequence[str]) -> list[Path]:
     known = {file.name for file in found}
     for name in named:
         file = path.with_name(f"{name}.jsonl")
-        if file.name not in known and file.is_file():
+        if file.name not in known and is_there(file):
             found.append(file)
     return found[:_MOST]
 

@@ -7,6 +7,7 @@ the tail of each file are read.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,14 +18,18 @@ from workbench.sessions.claude.facts import limit_of
 from workbench.sessions.claude.format import names_session
 from workbench.sessions.claude.prompts import is_notice, speaker, split
 from workbench.sessions.claude.records import Block, Body, Line, Tokens, is_record
-from workbench.sessions.glance import MOST_FOLDERS, Glance, Place, of_size
+from workbench.sessions.glance import MOST_FOLDERS, Glance, Place, further, is_folder, of_size, tail_of
 from workbench.sessions.lines import BAD
+from workbench.sessions.model import are_counts
 from workbench.sessions.salvage import salvage
 from workbench.sessions.texts import NO_TIME, title_from
 
 _WINDOW = 32 * 1024
-_LARGE_WINDOW = 512 * 1024
-"""For a file whose first record is longer than the usual window."""
+_LONG_LINES = 2
+"""Lines that may be longer than the window, and are read whole all the same, before the first prompt is known."""
+_MESSAGE = re.compile(rb',\s*"message"\s*:')
+"""What stands between the envelope of a record and its content."""
+_ENVELOPE = 4096
 _AFTER_PROMPT = 12
 """Records that are looked at behind the first prompt: the first ones do not always stand in their order."""
 _HEAD_LINES = 200
@@ -58,7 +63,7 @@ def projects(env: Mapping[str, str]) -> Iterator[str]:
     for root in roots(env):
         try:
             with os.scandir(root / "projects") as entries:
-                yield from sorted(entry.path for entry in entries if entry.is_dir())
+                yield from sorted(entry.path for entry in entries if is_folder(entry))
         except OSError:
             continue
 
@@ -71,10 +76,10 @@ def places(env: Mapping[str, str]) -> Iterator[Place]:
                 inside = sorted(entries, key=lambda entry: entry.name)
         except OSError:
             continue
-        folders = {entry.name for entry in inside if not entry.name.endswith(".jsonl") and entry.is_dir()}
+        folders = {entry.name for entry in inside if not entry.name.endswith(".jsonl") and is_folder(entry)}
         for entry in inside:
             stem, dot, _ = entry.name.rpartition(".jsonl")
-            if dot and entry.name.endswith(".jsonl") and entry.is_file():
+            if dot and entry.name.endswith(".jsonl"):
                 place = Place.of(entry, f"{project}/{stem}" if stem in folders else "")
                 if place is not None:
                     yield place
@@ -94,26 +99,33 @@ def look(place: Place) -> Glance | None:
     try:
         descriptor = os.open(place.path, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            head = _head(descriptor, place.size)
-            start = max(len(head), place.size - _WINDOW)
-            tail = os.pread(descriptor, _WINDOW, start) if place.size > len(head) else b""
+            head = os.pread(descriptor, _WINDOW, 0)
+            ends = _begun(head, place.size)
+            for _line in range(_LONG_LINES):
+                # A pasted picture, or page, in the first prompt fills the window before its record ends.
+                if ends.told or len(head) >= place.size:
+                    break
+                head = further(descriptor, head, place.size)
+                ends = _begun(head, place.size)
+            ends.end(tail_of(descriptor, place.size, _WINDOW) if len(head) < place.size else head)
         finally:
             os.close(descriptor)
     except OSError:
         return None
-    ends = _Ends()
-    lines = head.split(b"\n", _HEAD_LINES)
-    ends.begin(lines if len(head) >= place.size else lines[:-1])
-    ends.end(tail.partition(b"\n")[2] if tail else head)
     return ends.glance(place)
 
 
-def _head(descriptor: int, size: int) -> bytes:
-    head = os.pread(descriptor, _WINDOW, 0)
-    # A pasted picture in the first prompt fills the window before any record ends, or says where it is.
-    if size > _WINDOW and b'"cwd"' not in head:
-        head = os.pread(descriptor, _LARGE_WINDOW, 0)
-    return head
+def _begun(head: bytes, size: int) -> _Ends:
+    """What a head tells; of a record that it breaks off in, what stands before its content."""
+    ends = _Ends()
+    lines = head.split(b"\n", _HEAD_LINES)
+    if len(head) < size:
+        cut = lines.pop()
+        found = _MESSAGE.search(cut, 0, _ENVELOPE) if len(lines) < _HEAD_LINES else None
+        if found is not None:
+            lines.append(cut[: found.start()] + b"}")
+    ends.begin(lines)
+    return ends
 
 
 class _Ends:
@@ -122,7 +134,7 @@ class _Ends:
     def __init__(self) -> None:
         self._cwds: dict[str, None] = {}
         self._last_cwd: str | None = None
-        self._session: str | None = None
+        self._sessions: dict[str, None] = {}
         self._started: str | None = None
         self._updated: str | None = None
         self._title = ""
@@ -139,6 +151,11 @@ class _Ends:
         self._context: int | None = None
         self._limited: str | None = None
         self._spoke = False
+
+    @property
+    def told(self) -> bool:
+        """Whether all is known that only a beginning tells."""
+        return self._child or bool(self._prompt and self._cwds)
 
     def begin(self, lines: Sequence[bytes]) -> None:
         """Look at the head, until it has told all that only a beginning can tell."""
@@ -172,6 +189,7 @@ class _Ends:
             if isinstance(line.timestamp, str) and line.timestamp < NO_TIME:
                 self._updated = line.timestamp if self._updated is None else max(self._updated, line.timestamp)
             place = place or of_size(line.cwd)
+            self._of(line)
             self._titled(line)
             if line.type == "assistant" and not self._spoke and line.is_sidechain is not True:
                 self._answer(line)
@@ -183,9 +201,14 @@ class _Ends:
         cwd = of_size(line.cwd)
         if cwd is not None:
             self._cwds.setdefault(cwd)
-        self._session = self._session or of_size(line.session_id)
+        self._of(line)
         if isinstance(line.timestamp, str) and line.timestamp < NO_TIME:
             self._started = self._started or line.timestamp
+
+    def _of(self, line: _Line) -> None:
+        session = of_size(line.session_id)
+        if session is not None:
+            self._sessions.setdefault(session)
 
     def _titled(self, line: _Line) -> None:
         """The last title, or the last summary."""
@@ -234,24 +257,26 @@ class _Ends:
                 body.usage.cache_read_input_tokens,
                 body.usage.cache_creation_input_tokens,
             )
-            total = sum(part for part in parts if type(part) is int)
+            total = sum(part or 0 for part in parts) if are_counts(*parts, body.usage.output_tokens) else 0
             if total:
                 self._context, self._spoke = total, True
 
     def glance(self, place: Place) -> Glance:
         """All of it."""
         stem = Path(place.path).name.removesuffix(".jsonl")
-        own = names_session(stem) or self._session is None
         child = self._child or stem.startswith("agent-")
+        said = next(iter(self._sessions), None)
+        # A file that holds no record of the session that its name says holds another one.
+        own = said is None or (names_session(stem) and (child or stem.lower() in map(str.lower, self._sessions)))
         return Glance(
             agent="claude",
-            id=stem if own else self._session or stem,
+            id=stem if own else said or stem,
             cwds=tuple(self._cwds)[-MOST_FOLDERS:],
             title=title_from(self._title or self._early_title or self._prompt or self._summary or self._command),
             started_at=self._started,
             updated_at=self._updated,
             child=child,
-            parent=self._session if child else None,
+            parent=said if child else None,
             forked_from=self._forked_from,
             root=self._root,
             after=tuple(other for other in self._follows if other not in self._ids)[:_FOLLOWED],

@@ -25,14 +25,14 @@ class Facts:
     """Collected record by record; the last word counts, except for the beginning."""
 
     def __init__(self) -> None:
-        self._place: tuple[Any, ...] | None = None
+        self.place: tuple[Any, ...] | None = None
         self._cwds: dict[str, None] = {}
         self._branch: str | None = None
         self._version: str | None = None
         self._session: str | None = None
         self._parent: str | None = None
         self._started: str | None = None
-        self._updated: str | None = None
+        self.updated: str | None = None
         self._custom_title = ""
         self._ai_title = ""
         self._summaries: list[tuple[str, str]] = []
@@ -40,13 +40,13 @@ class Facts:
     def note(self, line: Line, state: State) -> None:
         """Take what any record carries."""
         at = line.timestamp
-        if type(at) is str and (self._updated is None or at > self._updated) and at < NO_TIME:
-            self._updated = at
+        if type(at) is str and (self.updated is None or at > self.updated) and at < NO_TIME:
+            self.updated = at
             if self._started is None:
                 self._started = at
         place = (line.cwd, line.git_branch, line.version, line.session_id)
-        if place != self._place:
-            self._place = place
+        if place != self.place:
+            self.place = place
             self._moved(line, state)
 
     def _moved(self, line: Line, state: State) -> None:
@@ -62,15 +62,17 @@ class Facts:
             self._named(line, state)
 
     def _named(self, line: Line, state: State) -> None:
-        """A session id: the first one names a file whose own name does not, and a sub-agent's names its parent."""
+        """A session id: the first one names a file whose own name is none of them, and a sub-agent's its parent."""
         self._session = line.session_id
         if self._parent is None:
             self._parent = line.session_id
         hints = state.hints
-        if not hints.fixed:
-            state.stale = state.stale or (bool(state.messages) and hints.session != line.session_id)
-            state.hints = replace(hints, session=line.session_id, fixed=True)
-            state.session = f"claude:{line.session_id}"
+        own = bool(hints.name) and line.session_id.lower() == hints.name.lower()
+        if not hints.fixed and (own or not hints.named):
+            session = hints.name if own else line.session_id
+            state.stale = state.stale or (bool(state.messages) and hints.session != session)
+            state.hints = replace(hints, session=session, fixed=own or not hints.name, named=True)
+            state.session = f"claude:{session}"
 
     def titled(self, line: Line) -> None:
         """Take a title."""
@@ -96,7 +98,7 @@ class Facts:
             branch=self._branch,
             model=next(models, None),
             started_at=self._started,
-            updated_at=self._updated,
+            updated_at=self.updated,
             version=self._version,
             parent=self._parent if self._parent != state.hints.session and state.hints.main is False else None,
             forked_from=state.origin_session,

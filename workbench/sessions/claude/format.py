@@ -32,7 +32,8 @@ class ClaudeFormat:
     def reader(self, path: Path) -> ClaudeReader:
         """An empty reader for the file at ``path``."""
         name = path.name.removesuffix(".jsonl")
-        return ClaudeReader(Hints(session=name, fixed=names_session(name)))
+        fixed = name.startswith("agent-")
+        return ClaudeReader(Hints(session=name, fixed=fixed, name=name if names_session(name) and not fixed else ""))
 
     def children(self, path: Path, named: Sequence[str]) -> list[Path]:
         """The files of the session's sub-agents."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from workbench.domain.message import Message
 from workbench.sessions.claude.state import Group, State
+from workbench.sessions.claude.tree import index_of
 
 Key = str | int
 """An id, or the place of the message that has it."""
@@ -38,7 +39,7 @@ def go_on(state: State, memory: dict[str, Any], messages: list[Message]) -> None
     vars(tree).update(memory["tree"])
     state.tree, state.messages = tree, messages
     keys, nodes = memory["tree"]["index"]
-    tree.index = dict(zip((_id(key, messages) for key in keys), nodes, strict=True))
+    tree.index = index_of(zip((_id(key, messages) for key in keys), nodes, strict=True))
     tree.names = [name if name is None else _id(name, messages) for name in tree.names]
     keys, nodes = memory["calls"]
     state.calls = dict(zip((_call(key, messages) for key in keys), nodes, strict=True))

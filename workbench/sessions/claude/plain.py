@@ -1,237 +1,268 @@
-"""The few shapes that nearly every record has, taken the short way.
+"""The few shapes that nearly every record has, taken the short way, as many in a row as there are.
 
 What becomes of a plain record here is what :mod:`answers`, :mod:`turns` and :class:`State` make of it, without the
-questions that only other records answer with yes. A record out of the ordinary is left to them, untouched.
+questions that only other records answer with yes. Most of those are asked by the decoder, which refuses a record that
+is not of these very types. A record out of the ordinary is left to the long way, untouched.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import islice
 from sys import intern
 
 import msgspec
 
-from workbench.domain.message import Message, RawRef, ToolCall
-from workbench.sessions.claude import prompts, tools
+from workbench.domain.message import LONG, SPAN_BITS, Message, MessageKind, ToolCall, ToolResult, Usage
+from workbench.sessions.bulk import numbers
+from workbench.sessions.claude import tools
 from workbench.sessions.claude.facts import Facts
-from workbench.sessions.claude.records import Block, Body, Line, Tokens
+from workbench.sessions.claude.records import Twin
 from workbench.sessions.claude.results import outcome, result_text
+from workbench.sessions.claude.shapes import Answer, Called, Counts, Said, decode
 from workbench.sessions.claude.state import Group, State
-from workbench.sessions.claude.tree import ANSWER, PROMPT, RESULT, ROOT
-from workbench.sessions.texts import ARGS_LIMIT, shortened
+from workbench.sessions.claude.tree import ANSWER, IN_CONTEXT, LEADING, RESULT, ROOT
+from workbench.sessions.lines import BAD, Bytes
+from workbench.sessions.texts import ARGS_LIMIT, NO_TIME, shortened
 
 _sorted = msgspec.json.Encoder(order="sorted").encode
-Take = Callable[[Line, int, int], bool]
+_FINISHED = Twin(interrupted=False)
+"""The twin of a command that ran to its end, as nearly every command does: nothing else is said of it."""
+_NO_COUNTS = Counts()
+_ANSWER, _RESULT = ANSWER | LEADING, RESULT | LEADING
+Stretch = Callable[[Sequence[Bytes], int, int], tuple[int, int]]
 
 
-def plain(state: State, facts: Facts) -> Take:
-    """What takes the next record of a session where that is a plain one, and says whether it was.
+def plain(state: State, facts: Facts) -> Stretch:
+    """What takes the next lines of a session as long as they are plain.
 
-    Plain is a ``user`` or ``assistant`` record of the main conversation that goes on where the last one ended and
-    holds one text, thought, call or result. What all of them need is bound once: this runs for every record.
+    It is given lines, the first of them to look at and the byte where that begins, and returns both for the first
+    that is not plain. Plain is a record of the main conversation, in the same place as the one before and hanging on
+    it, that holds one text, thought, call or result.
     """
     tree, messages, groups, calls, unanswered = state.tree, state.messages, state.groups, state.calls, state.open
-    names, follow = tree.names, tree.follower()
-    limit, output_limit, note = state.limit, state.output_limit, facts.note
+    uncounted, apart = state.uncounted, tools.APART
+    limit, early_limit, late_limit = state.limit, state.output_limit, state.late_limit
 
-    def take(line: Line, start: int, end: int) -> bool:
-        kind = line.type
-        if kind != "assistant" and kind != "user":
-            return False
-        note(line, state)
-        uuid, parent, body = line.uuid, line.parent_uuid, line.message
-        if (
-            type(uuid) is not str
-            or type(parent) is not str
-            or parent != tree.tip
-            or type(body) is not Body
-            or state.hints.main is not True
-            or line.is_sidechain is True
-            or line.forked_from is not None
-        ):
-            return False
-        content = body.content
-        if type(content) is list:
-            if len(content) != 1:
-                return False
-            block = content[0]
-            if type(block) is not Block:
-                return False
-            if kind == "assistant":
-                return answer(line, body, block, uuid, start, end)
-            return result(line, block, uuid, start, end)
-        return type(content) is str and kind == "user" and prompt(line, content, uuid, start, end)
-
-    def answer(line: Line, body: Body, block: Block, uuid: str, start: int, end: int) -> bool:
-        key, model, kind = body.id, body.model, block.type
-        if type(key) is not str or type(model) is not str or model[:1] == "<" or line.is_api_error_message is True:
-            return False
-        call = None
-        if kind == "text":
-            text, kind = block.text, "message"
-        elif kind == "tool_use":
-            call_id, name, args = block.id, block.name, block.input
-            if type(call_id) is not str or type(name) is not str or name == "TodoWrite":
-                return False
-            if not call_id or call_id in calls or state.early or name in tools.WAITING:
-                return False
-            text, kind = _sorted(args).decode(), "tool_call"
-            sort = tools.tool_kind(name)
-            kept = args if len(text) <= ARGS_LIMIT else shortened(args)
-            call = ToolCall(call_id, intern(name), sort, kept, tools.command_of(sort, args), tools.paths_of(args))
-        elif kind == "thinking":
-            text = block.thinking
-        else:
-            return False
-        if type(text) is not str:
-            return False
-        place = len(messages)
-        above = names[tree.leaf]
-        group = groups.get(key)
-        node = follow(uuid, ANSWER, place, group.node if group is not None else ROOT)
-        if node == ROOT:
-            return False
-        if group is None:
-            state.turn += 1
-            group = groups[key] = Group(key, state.turn)
-        group.node = node
-        if type(body.usage) is Tokens:
-            state.side = False
-            state.use(group, body.usage)
-        usage = None
-        if group.carrier < 0:
-            usage = group.usage
-            if usage is not None:
-                group.carrier = place
-        group.ordinal += 1
-        if model != state.model:
-            state.model = model
+    def stretch(lines: Sequence[Bytes], at: int, start: int) -> tuple[int, int]:
+        # This runs for every record: what all of them need is local, and goes back to where it came from at the end.
+        place_of, updated, tip = facts.place, facts.updated, tree.tip
+        if state.hints.main is not True or updated is None or place_of is None or tip is None:
+            return at, start
+        folder, git_branch, version, session_id = place_of
+        session, cwd, branch, model, early = state.session, state.cwd, state.branch, state.model, state.early
+        names, flags, links, known = tree.names, tree.flags, tree.links, tree.index.setdefault
+        above, node, place = names[tree.leaf], len(flags), len(messages)
+        number = numbers(max(node, place) + len(lines) + 1)
+        first_node, first_place = node, place
+        group = Group("", 0)
+        group_key: str | None = None
+        counts: Counts | None = None
+        asked: Message
+        kind: MessageKind
+        call: ToolCall | None = None  # of the last record: it waits for the next to be its result
+        request: Group | None = None
+        turn = state.turn
+        state.side = False
+        moment = updated
+        for raw in islice(lines, at, None):
+            try:
+                line = decode(raw)
+            except BAD:
+                break
+            end = start + len(raw)
+            uuid, here, seq = line.uuid, number[node], number[place]
+            if (
+                line.parent_uuid != tip
+                or line.session_id != session_id
+                or line.cwd != folder
+                or line.git_branch != git_branch
+                or line.version != version
+                or line.is_sidechain
+            ):
+                break
+            stop = end if raw[-1] == 125 else start + len(bytes(raw).rstrip())
+            if line.timestamp != moment:
+                moment = line.timestamp
+            if type(line) is Answer:
+                body = line.message
+                block = body.content[0]
+                if line.is_api_error_message or body.model[:1] == "<":
+                    break
+                made = None
+                if type(block) is Called:
+                    call_id, name, args = block.id, block.name, block.input
+                    if early or not call_id or call_id in calls or name in apart:
+                        break
+                    text, kind = _sorted(args).decode(), "tool_call"
+                    sort = tools.tool_kind(name)
+                    command = tools.command_of(sort, args)
+                    paths = () if command is not None and len(args) == 1 else tools.paths_of(args)
+                    kept = args if len(text) <= ARGS_LIMIT else shortened(args)
+                    made = ToolCall(call_id, intern(name), sort, kept, command, paths)
+                elif type(block) is Said:
+                    text, kind = block.text, "message"
+                else:
+                    text, kind = block.thinking, "thinking"
+                if known(uuid, here) != here:
+                    break
+                if call is not None:
+                    unanswered[call.call_id] = None
+                call = made
+                if body.model != model:
+                    model = body.model
+                tokens, usage = body.usage, None
+                if body.id != group_key:
+                    group_key, counts = body.id, tokens
+                    fresh = Group(group_key, number[turn + 1], here, 1)
+                    group = groups.setdefault(group_key, fresh)
+                    if group is fresh:
+                        turn += 1
+                        link = ROOT
+                        if tokens is not None and tokens != _NO_COUNTS:
+                            usage = Usage(
+                                group_key,
+                                tokens.input_tokens,
+                                tokens.cache_read_input_tokens,
+                                tokens.cache_creation_input_tokens,
+                                tokens.output_tokens,
+                            )
+                            group.usage, group.carrier = usage, seq
+                            uncounted.append(group)
+                            request = group
+                else:
+                    fresh = None
+                if group is not fresh:
+                    link = group.node
+                    if link < first_node and not flags[link] & IN_CONTEXT:
+                        tree.soil(link)
+                    group.node = here
+                    group.ordinal += 1
+                    if tokens is not None and (fresh is not None or tokens != counts):
+                        counts, usage = tokens, group.usage
+                        state.use(group, tokens)
+                        if usage is None and group.usage is not None:
+                            request = group
+                    usage = None
+                    if group.carrier < 0 and group.usage is not None:
+                        usage = group.usage
+                        group.carrier = seq
+                if call is not None:
+                    calls[call.call_id] = here
+                flags.append(_ANSWER)
+                links.append(link)
+                size = len(text)
+                message = Message(
+                    uuid,
+                    session,
+                    seq,
+                    kind,
+                    "assistant",
+                    "agent",
+                    text if size <= limit else text[:limit],
+                    size,
+                    moment,
+                    above,
+                    group.turn,
+                    True,
+                    not text and kind == "thinking",
+                    call,
+                    None,
+                    (),
+                    usage,
+                    model,
+                    cwd,
+                    branch,
+                    "assistant",
+                    start << SPAN_BITS | (stop - start),
+                )
+                if call is not None:
+                    asked = message
+            else:
+                back = line.message.content[0]
+                call_id = back.tool_use_id
+                if call is None or call.call_id != call_id:
+                    if call is not None:
+                        unanswered[call.call_id] = None
+                        call = None
+                    link = calls.get(call_id, ROOT)
+                    if link < 0:
+                        break
+                    asked = messages[tree.first(link) if link < first_node else link - first_node + first_place]
+                    made = asked.call
+                    if made is None or made.call_id != call_id:
+                        break
+                else:
+                    made, link = call, node - 1
+                if made.kind == "todo":
+                    break
+                text, twin = back.content, line.tool_use_result
+                if type(text) is not str:
+                    text = result_text(text)
+                if (
+                    type(twin) is Twin
+                    and twin.interrupted is False
+                    and twin == _FINISHED
+                    and made.kind == "execute"
+                    and not back.is_error
+                    and text[:1] != "<"
+                ):
+                    found = ToolResult(made.call_id, "ok", 0, "field")
+                else:
+                    back.tool_use_id = made.call_id  # the same string, held once
+                    found = outcome(back, text, twin, made.kind, line.tool_denial_kind)
+                    if found.status == "running":
+                        break
+                if known(uuid, here) != here:
+                    break
+                if found.child is not None:
+                    state.children[found.child] = None
+                flags.append(_RESULT)
+                links.append(link)
+                if call is None:
+                    unanswered.pop(call_id, None)
+                call = None
+                size, most = len(text), early_limit if place < LONG else late_limit
+                message = Message(
+                    uuid,
+                    session,
+                    seq,
+                    "tool_result",
+                    "tool",
+                    "tool",
+                    text if size <= most else text[:most],
+                    size,
+                    moment,
+                    above,
+                    asked.turn,
+                    True,
+                    False,
+                    None,
+                    found,
+                    (),
+                    None,
+                    None,
+                    cwd,
+                    branch,
+                    "user",
+                    start << SPAN_BITS | (stop - start),
+                )
+            messages.append(message)
+            names.append(uuid)
+            tip = above = uuid
+            node += 1
+            place += 1
+            if updated < moment < NO_TIME:
+                updated = moment
+            start = end + 1
+            at += 1
         if call is not None:
-            calls[call.call_id] = node
             unanswered[call.call_id] = None
-        size, at = len(text), line.timestamp
-        messages.append(
-            Message(
-                uuid,
-                state.session,
-                place,
-                kind,
-                "assistant",
-                "agent",
-                text if size <= limit else text[:limit],
-                size,
-                at if type(at) is str else None,
-                above,
-                group.turn,
-                True,
-                not text and kind == "thinking",
-                call,
-                None,
-                (),
-                usage,
-                state.model,
-                state.cwd,
-                state.branch,
-                "assistant",
-                RawRef(start, end),
-            )
-        )
-        return True
+        if node > first_node:
+            tree.chained_on(node - first_node, first_place)
+            state.model, state.turn, facts.updated = model, turn, updated
+            if request is not None:
+                state.last_request, state.limited = request, None
+        return at, start
 
-    def result(line: Line, block: Block, uuid: str, start: int, end: int) -> bool:
-        call_id = block.tool_use_id
-        if block.type != "tool_result" or line.is_compact_summary is True:
-            return False
-        link = calls.get(call_id) if type(call_id) is str else None
-        if link is None:
-            return False
-        message = messages[tree.first(link)]
-        call = message.call
-        if call is None or call.call_id != call_id or call.kind == "todo":
-            return False
-        text = block.content if type(block.content) is str else result_text(block.content)
-        block.tool_use_id = call.call_id  # the same string, held once
-        found = outcome(block, text, line.tool_use_result, call.kind, line.tool_denial_kind)
-        if found.status == "running":
-            return False
-        place = len(messages)
-        above = names[tree.leaf]
-        if follow(uuid, RESULT, place, link) == ROOT:
-            return False
-        if found.child is not None:
-            state.children[found.child] = None
-        size, at = len(text), line.timestamp
-        messages.append(
-            Message(
-                uuid,
-                state.session,
-                place,
-                "tool_result",
-                "tool",
-                "tool",
-                text if size <= output_limit else text[:output_limit],
-                size,
-                at if type(at) is str else None,
-                above,
-                message.turn,
-                True,
-                False,
-                None,
-                found,
-                (),
-                None,
-                None,
-                state.cwd,
-                state.branch,
-                "user",
-                RawRef(start, end),
-            )
-        )
-        unanswered.pop(call_id, None)
-        return True
-
-    def prompt(line: Line, text: str, uuid: str, start: int, end: int) -> bool:
-        if (
-            line.is_meta is True
-            or line.origin is not None
-            or line.plan_content
-            or line.is_compact_summary is True
-            or line.prompt_source == "system"
-            or "<" in text
-            or prompts.is_notice(text)
-        ):
-            return False
-        place = len(messages)
-        above = names[tree.leaf]
-        if follow(uuid, PROMPT, place, ROOT) == ROOT:
-            return False
-        size, at = len(text), line.timestamp
-        messages.append(
-            Message(
-                uuid,
-                state.session,
-                place,
-                "message",
-                "user",
-                "human",
-                text if size <= limit else text[:limit],
-                size,
-                at if type(at) is str else None,
-                above,
-                state.turn,
-                True,
-                False,
-                None,
-                None,
-                (),
-                None,
-                None,
-                state.cwd,
-                state.branch,
-                "user",
-                RawRef(start, end),
-            )
-        )
-        return True
-
-    return take
+    return stretch

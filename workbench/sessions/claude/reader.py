@@ -135,7 +135,7 @@ class ClaudeReader(LineReader[Line]):
         digest = hashlib.sha256(repr([(m.kind, m.text, m.call, m.result) for m in new]).encode("utf-8", "replace"))
         suffix = "~" + digest.hexdigest()[:8]
         name = f"{line.uuid}{suffix}"
-        if [_gist(message) for message in old] == [_gist(message) for message in new] or name in self._variants:
+        if name in self._variants or (len(old) == len(new) and all(map(_alike, old, new))):
             self._metadata += 1
             return
         self._variants.add(name)
@@ -179,8 +179,15 @@ class ClaudeReader(LineReader[Line]):
         )
 
 
-def _gist(message: Message) -> tuple[object, ...]:
-    """What of a message is the same when its record is read without its neighbours."""
-    call = message.call.call_id if message.call is not None else None
-    result = message.result.call_id if message.result is not None else None
-    return message.kind, message.role, message.text, message.size, call, result
+def _alike(old: Message, new: Message) -> bool:
+    """Whether a message is one that was there before, as far as its record tells without its neighbours."""
+    return (
+        (old.kind, old.role, old.size) == (new.kind, new.role, new.size)
+        and new.text.startswith(old.text)  # late in a long session less is kept
+        and _partner(old) == _partner(new)
+    )
+
+
+def _partner(message: Message) -> tuple[str | None, str | None]:
+    call, result = message.call, message.result
+    return call.call_id if call is not None else None, result.call_id if result is not None else None

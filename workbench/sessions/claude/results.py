@@ -9,6 +9,7 @@ from workbench.domain.message import DIFF_LIMIT, FileChange, ResultStatus, ToolK
 from workbench.sessions import texts
 from workbench.sessions.claude.beside import name_of
 from workbench.sessions.claude.records import Block, Other, Twin
+from workbench.sessions.claude.shapes import Returned
 from workbench.sessions.texts import text_of
 
 _EXIT = re.compile(r"(?:Error: )?Exit code (-?\d{1,10})\b")
@@ -21,7 +22,7 @@ _DENIED = (
     "Claude requested permissions to ",
 )
 _INTERRUPTED = "[Request interrupted by user"
-_PERSISTED = "<persisted-output>"
+PERSISTED = "<persisted-output>"
 _RUNNING = ("running", "async_launched", "pending", "in_progress")
 
 _NO_TWIN = Twin()
@@ -57,7 +58,7 @@ def picture(kind: Any, source: Any) -> str:
     return texts.picture(kind, source.get("media_type", ""), source.get("data"), source.get("url", ""))
 
 
-def outcome(block: Block, text: str, twin: Twin | Other, kind: ToolKind | None, denial: Any) -> ToolResult:
+def outcome(block: Block | Returned, text: str, twin: Twin | Other, kind: ToolKind | None, denial: Any) -> ToolResult:
     """The result of one call.
 
     Args:
@@ -74,7 +75,7 @@ def outcome(block: Block, text: str, twin: Twin | Other, kind: ToolKind | None, 
         status=status if kind is not None else "orphan",
         exit_code=code,
         exit_from=source,
-        truncated=fields.truncated is True or type(fields.persisted_output_path) is str or text.startswith(_PERSISTED),
+        truncated=fields.truncated is True or type(fields.persisted_output_path) is str or text.startswith(PERSISTED),
         changes=_changes(fields) if fields.file_path is not None else (),
         duration=None if fields is _NO_TWIN else _duration(fields),
         child=f"agent-{fields.agent_id}" if type(fields.agent_id) is str and fields.agent_id else None,
@@ -83,13 +84,13 @@ def outcome(block: Block, text: str, twin: Twin | Other, kind: ToolKind | None, 
 
 
 def _external(text: str, fields: Twin) -> str | None:
-    if type(fields.persisted_output_path) is not str and not text.startswith(_PERSISTED):
+    if type(fields.persisted_output_path) is not str and not text.startswith(PERSISTED):
         return None
     return name_of(text, fields.persisted_output_path)
 
 
 def _status(
-    block: Block, text: str, twin: Twin | Other, kind: ToolKind | None, denial: Any
+    block: Block | Returned, text: str, twin: Twin | Other, kind: ToolKind | None, denial: Any
 ) -> tuple[ResultStatus, int | None, ExitFrom]:
     if block.is_error is True:
         return _error(text, twin, kind, denial)

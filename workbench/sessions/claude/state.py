@@ -12,20 +12,22 @@ from msgspec.structs import force_setattr as complete
 
 from workbench.domain.message import (
     BODY_LIMIT,
-    OUTPUT_LIMIT,
+    LONG,
     Message,
     MessageKind,
     Origin,
     PlanItem,
-    RawRef,
     ToolCall,
     ToolKind,
     ToolResult,
     Usage,
+    output_limits,
+    span_of,
 )
 from workbench.sessions.claude.records import CHAIN, Body, Line, Tokens
 from workbench.sessions.claude.tree import PROMPT, ROOT, SIDE, Tree
 from workbench.sessions.lines import Occurrences
+from workbench.sessions.model import MOST_TOKENS, are_counts
 
 _TYPES = {name: name for name in CHAIN}
 """One string for each type of record, instead of one for each record."""
@@ -38,7 +40,11 @@ class Hints:
 
     session: str
     fixed: bool
-    """Whether the id is certain: named by the file, or read from a record."""
+    """Whether the id is certain, whatever further records name."""
+    name: str = ""
+    """The id by which the file is named, where its name is one: its own as soon as one record says so too."""
+    named: bool = False
+    """Whether a record named it."""
     main: bool | None = None
     """Whether the file is a main conversation; None while nothing was said, False for a sub-agent's own file."""
 
@@ -68,7 +74,7 @@ class State:
     def __init__(self, hints: Hints, limit: int = BODY_LIMIT) -> None:
         self.hints = hints
         self.limit = limit
-        self.output_limit = min(limit, OUTPUT_LIMIT) if limit == BODY_LIMIT else limit
+        self.output_limit, self.late_limit = output_limits(limit)
         self.stale = False
         self.session = f"claude:{hints.session}"
         self.messages: list[Message] = []
@@ -103,7 +109,7 @@ class State:
         self._occurrences = Occurrences()
         self._sums = [0, 0, 0, 0]
         """Of all requests: uncached input, read from and written to the cache, output."""
-        self._uncounted: list[Group] = []
+        self.uncounted: list[Group] = []
         """Requests of which the sums do not know yet, or not all."""
         # The record in hand.
         self.node = ROOT
@@ -211,8 +217,9 @@ class State:
     ) -> None:
         """Append one message of the record in hand."""
         size = len(text)
-        limit = self.limit if result is None else self.output_limit
         messages = self.messages
+        output_limit = self.output_limit if len(messages) < LONG else self.late_limit
+        limit = self.limit if result is None else output_limit
         block = self.block
         identity = self.base
         if identity is None:
@@ -235,7 +242,7 @@ class State:
             cwd=self.cwd,
             branch=self.branch,
             raw_type=self.raw_type,
-            raw=RawRef(start=self.start, end=self.end, block=block),
+            span=span_of(self.start, self.end, block),
         )
         if self.outside:
             complete(message, "in_context", False)
@@ -281,10 +288,15 @@ class State:
         return group
 
     def use(self, group: Group, tokens: Tokens) -> None:
-        """Count a request once, with the largest figures that any of its lines gives."""
+        """Count a request once, with the largest figures that any of its lines gives; none where one is no count."""
         old = group.usage
         fresh, read = tokens.input_tokens, tokens.cache_read_input_tokens
         write, output = tokens.cache_creation_input_tokens, tokens.output_tokens
+        plain = type(fresh) is type(read) is type(write) is type(output) is int
+        plain = plain and 0 <= (fresh | read | write | output) < MOST_TOKENS
+        if not (plain or are_counts(fresh, read, write, output)):
+            return
+        fresh, read, write, output = fresh or 0, read or 0, write or 0, output or 0
         if old is None:
             if not (fresh or read or write or output):
                 return
@@ -293,14 +305,11 @@ class State:
                 self.limited = None
         elif output == old.output and fresh == old.input and read == old.cache_read and write == old.cache_write:
             return
-        fresh, read, write, output = fresh or 0, read or 0, write or 0, output or 0
-        if not type(fresh) is type(read) is type(write) is type(output) is int or (fresh | read | write | output) >> 62:
-            fresh, read, write, output = _count(fresh), _count(read), _count(write), _count(output)
         if old is not None:
             fresh, read = max(fresh, old.input), max(read, old.cache_read)
             write, output = max(write, old.cache_write), max(output, old.output)
         group.usage = Usage(group.key, fresh, read, write, output)
-        self._uncounted.append(group)
+        self.uncounted.append(group)
         if group.carrier >= 0:
             self.replace_at(group.carrier, usage=group.usage)
 
@@ -312,11 +321,11 @@ class State:
 
     def total(self) -> Usage:
         """All requests together."""
-        for group in self._uncounted:
+        for group in self.uncounted:
             more = zip(self._sums, _four(group.usage), _four(group.counted), strict=True)
             self._sums = [known + now - before for known, now, before in more]
             group.counted = group.usage
-        self._uncounted.clear()
+        self.uncounted.clear()
         return Usage("total", *self._sums)
 
     def called(self, call: ToolCall, turn: int) -> None:
@@ -356,7 +365,3 @@ class State:
 
 def _four(usage: Usage | None) -> tuple[int, int, int, int]:
     return (usage.input, usage.cache_read, usage.cache_write, usage.output) if usage is not None else (0, 0, 0, 0)
-
-
-def _count(value: Any) -> int:
-    return value if type(value) is int and 0 <= value < 1 << 62 else 0

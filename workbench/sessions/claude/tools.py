@@ -36,6 +36,8 @@ _KINDS: dict[str, ToolKind] = {
 }
 WAITING = frozenset({"BashOutput", "TaskOutput"})
 """Tools that ask how a command in the background goes on."""
+APART = WAITING | {"TodoWrite"}
+"""Tools whose calls mean more than they say."""
 _TASK_KEYS = ("bash_id", "task_id", "shell_id")
 _PATH_KEYS = ("file_path", "notebook_path", "path")
 _STATUSES = ("pending", "in_progress", "completed")

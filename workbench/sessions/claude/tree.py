@@ -7,23 +7,26 @@ The path is kept up to date record by record; only what a new branch touches is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from array import array
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 PROMPT, ANSWER, RESULT, SIDE, AUXILIARY = range(5)
 """Roles of a node: a prompt, a line of an answer, tool results, a sub-agent's record, anything else."""
 
 ROOT = -1
-Follow = Callable[[str, int, int, int], int]
 
-_ROLE, _ON_PATH, _KEPT = 7, 8, 16
+_ROLE, _ON_PATH, IN_CONTEXT = 7, 8, 16
 """Bits of a node's flags: its role, whether the path leads through it, whether it is in context."""
+LEADING = _ON_PATH | IN_CONTEXT
+"""What the flags of a new prompt, answer or result are besides its role."""
 
 
 class Tree:
     """Nodes are numbered in file order; a parent always has a smaller number than its child."""
 
     def __init__(self) -> None:
-        self.index: dict[str, int] = {}
+        self.index: dict[str, int] = index_of(())
         """Node of a record's own id."""
         self.leaf = ROOT
         """The newest prompt, answer or result."""
@@ -35,15 +38,15 @@ class Tree:
         """Whether any record named a parent that is there: only then does naming none mean a new root."""
         self.names: list[str | None] = []
         """Id of the newest message at or above each node."""
-        # Lists: the numbers in them are those of the index and of the messages, so that each costs one reference.
-        self._parents: list[int] = []
-        self._links: list[int] = []
-        self._first: list[int] = []
-        self._flags = bytearray()
+        self.links = array("i")
+        """By node: what it belongs to besides its parent."""
+        self.flags = bytearray()
+        self._parents = array("i")
+        self._first = array("i")
         self._dirty: int | None = None
 
     def __len__(self) -> int:
-        return len(self._flags)
+        return len(self.flags)
 
     def add(self, uuid: str | None, parent: int, role: int, first: int, link: int = ROOT) -> int:
         """A new node; returns its number.
@@ -55,63 +58,49 @@ class Tree:
             first: How many messages there were before it.
             link: The node that it belongs to besides its parent: an answer's line before, a result's call.
         """
-        node = len(self._flags)
+        node = len(self.flags)
         if uuid is not None:
             self.index[uuid] = node
             if uuid == self.tip:
                 self.tip = None
         self._parents.append(parent)
-        self._links.append(link)
+        self.links.append(link)
         self._first.append(first)
         self.names.append(uuid)
         if role < SIDE:
-            self._flags.append(role | _ON_PATH | _KEPT)
+            self.flags.append(role | LEADING)
             if parent != self.leaf:
                 self._switch(parent)
-            if link >= 0 and role == ANSWER and not self._flags[link] & _KEPT:
-                self._soil(link)
+            if link >= 0 and role == ANSWER and not self.flags[link] & IN_CONTEXT:
+                self.soil(link)
             self.leaf = self.newest = node
             self.tip = uuid
         elif role == SIDE:
-            self._flags.append(role)
+            self.flags.append(role)
         else:
             # Progress of a background command may hang on a record long past: it never leads the path.
-            kept = parent < 0 or self._flags[parent] & _KEPT
-            self._flags.append(role | _KEPT if kept else role)
+            kept = parent < 0 or self.flags[parent] & IN_CONTEXT
+            self.flags.append(role | IN_CONTEXT if kept else role)
             self.newest = node
         return node
 
-    def follower(self) -> Follow:
-        """What adds a node of the main conversation below the leaf: :meth:`add` for what nearly every record is.
+    def chained_on(self, count: int, first: int) -> None:
+        """Add the rest of ``count`` nodes, each hanging on the one before and the first of them on the leaf.
 
-        It takes an id, a role, ``first`` and ``link``, and returns the node; ``ROOT`` where the id stands for a node
-        already, and nothing was done.
+        Their names, flags, links and places in the index are there already; each has one message, from the one at
+        ``first`` on.
         """
-        flags, known = self._flags, self.index.setdefault
-        add_parent, add_link, add_first = self._parents.append, self._links.append, self._first.append
-        add_name, add_flags = self.names.append, flags.append
-
-        def follow(uuid: str, role: int, first: int, link: int) -> int:
-            node = len(flags)
-            if known(uuid, node) != node:
-                return ROOT
-            add_parent(self.leaf)
-            add_link(link)
-            add_first(first)
-            add_name(uuid)
-            add_flags(role | (_ON_PATH | _KEPT))
-            if role == ANSWER and link >= 0 and not flags[link] & _KEPT:
-                self._soil(link)
-            self.leaf = self.newest = node
-            self.tip = uuid
-            self.chained = True
-            return node
-
-        return follow
+        end = len(self.flags)
+        self._parents.append(self.leaf)
+        self._parents.extend(range(end - count, end - 1))
+        self._first.extend(range(first, first + count))
+        self.leaf = self.newest = end - 1
+        self.tip = self.names[-1]
+        self.chained = True
 
     def kept(self, node: int) -> bool:
         """Whether a node is in context, as far as that was judged."""
-        return bool(self._flags[node] & _KEPT)
+        return bool(self.flags[node] & IN_CONTEXT)
 
     def first(self, node: int) -> int:
         """Where a node's messages begin in the list."""
@@ -128,16 +117,16 @@ class Tree:
 
     def main(self, node: int) -> int:
         """``node``, or where it is a sub-agent's, the leaf of the main conversation."""
-        return self.leaf if node >= 0 and self._flags[node] & _ROLE == SIDE else node
+        return self.leaf if node >= 0 and self.flags[node] & _ROLE == SIDE else node
 
     def _switch(self, parent: int) -> None:
         """Lead the path through ``parent`` instead of the leaf so far."""
-        flags, parents = self._flags, self._parents
+        flags, parents = self.flags, self._parents
         node = parent
         lost = False
         while node >= 0 and not flags[node] & _ON_PATH:
             flags[node] |= _ON_PATH
-            lost = lost or not flags[node] & _KEPT
+            lost = lost or not flags[node] & IN_CONTEXT
             node = parents[node]
         junction = node
         node = self.leaf
@@ -146,9 +135,9 @@ class Tree:
             flags[node] &= ~_ON_PATH
             node = parents[node]
         if lost:
-            self._soil(junction + 1)
+            self.soil(junction + 1)
 
-    def _soil(self, node: int) -> None:
+    def soil(self, node: int) -> None:
         """Have everything from ``node`` on judged again."""
         self._dirty = node if self._dirty is None else min(self._dirty, node)
 
@@ -156,7 +145,7 @@ class Tree:
         """Nodes whose messages came into or left the model's context since the last call."""
         if self._dirty is None:
             return
-        flags = self._flags
+        flags = self.flags
         start, self._dirty = self._whole_answers(self._dirty), None
         groups: set[int] = set()
         for node in range(start, len(flags)):
@@ -164,16 +153,16 @@ class Tree:
                 groups.update(self._group(node))
         for node in range(start, len(flags)):
             kept = self._belongs(node, groups)
-            if kept != bool(flags[node] & _KEPT):
-                flags[node] ^= _KEPT
+            if kept != bool(flags[node] & IN_CONTEXT):
+                flags[node] ^= IN_CONTEXT
                 yield node, kept
 
     def _whole_answers(self, start: int) -> int:
         """The first node at or before ``start`` from which no answer is cut in two."""
-        end = len(self._flags)
+        end = len(self.flags)
         while start < end:
             nodes = range(start, end)
-            links = (self._links[node] for node in nodes if self._flags[node] & _ROLE == ANSWER)
+            links = (self.links[node] for node in nodes if self.flags[node] & _ROLE == ANSWER)
             end, start = start, min((link for link in links if link >= 0), default=start)
         return min(start, end)
 
@@ -181,15 +170,27 @@ class Tree:
         """A line of an answer and the earlier lines of the same answer."""
         while node >= 0:
             yield node
-            node = self._links[node]
+            node = self.links[node]
 
     def _belongs(self, node: int, groups: set[int]) -> bool:
-        flags = self._flags
+        flags = self.flags
         if flags[node] & _ON_PATH:
             return True
         role = flags[node] & _ROLE
         if role == ANSWER:
             # One answer is written line by line, and the path goes through the lines it likes.
             return node in groups or any(flags[line] & _ON_PATH for line in self._group(node))
-        owner = self._links[node] if role == RESULT else self._parents[node] if role == AUXILIARY else ROOT
-        return owner >= 0 and bool(flags[owner] & _KEPT)
+        owner = self.links[node] if role == RESULT else self._parents[node] if role == AUXILIARY else ROOT
+        return owner >= 0 and bool(flags[owner] & IN_CONTEXT)
+
+
+def index_of(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """A dictionary by id that keeps the hash beside each key.
+
+    One that has only ever had strings for keys does not, and has to look into the strings themselves at every look-up
+    and whenever it grows: they lie all over the memory, and that is what a look-up costs.
+    """
+    index: dict[Any, int] = {None: 0}
+    del index[None]
+    index.update(pairs)
+    return index

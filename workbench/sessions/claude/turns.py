@@ -48,6 +48,8 @@ def prose(state: State, origin: Origin, text: str) -> None:
     """Text in the user's place: a person's words, and apart from them what the harness wrapped around."""
     if origin == "harness":
         state.emit("notice", "user", origin, text, hidden=True)
+    elif prompts.is_summary(text):
+        state.emit("compaction", "user", "harness", text)
     elif prompts.is_notice(text):
         state.emit("notice", "user", "harness", text, hidden=prompts.is_caveat(text))
     elif origin == "agent":

@@ -14,18 +14,20 @@ from typing import BinaryIO
 
 from workbench.errors import StorageError
 from workbench.sessions.codex import prompts
-from workbench.sessions.codex.facts import allowances, is_child, parent_of
+from workbench.sessions.codex.facts import allowances, earlier, is_child, is_usage, parent_of
 from workbench.sessions.codex.format import hints_of
 from workbench.sessions.codex.records import Item, Line, Part, Payload, decode, is_record
-from workbench.sessions.glance import MOST_FOLDERS, Glance, Place, of_size
+from workbench.sessions.glance import MOST_FOLDERS, MOST_READ, Glance, Place, further, is_folder, of_size, tail_of
 from workbench.sessions.lines import BAD
+from workbench.sessions.model import MOST_TOKENS
 from workbench.sessions.packed import Unpacked, is_packed, other_form
 from workbench.sessions.salvage import salvage
 from workbench.sessions.texts import NO_TIME, title_from
 
 _WINDOW = 64 * 1024
 """The first line holds the instructions that the model was given, and is often longer than 16 KB."""
-_LARGE_WINDOW = 1024 * 1024
+_LONG_LINES = 2
+"""Lines that may be longer than the window, and are read whole all the same, before the first prompt is known."""
 _TAIL = 32 * 1024
 _AFTER_PROMPT = 4
 """Records that are looked at behind the first prompt."""
@@ -54,9 +56,9 @@ def places(env: Mapping[str, str]) -> Iterator[Place]:
             continue
         names = {entry.name for entry in inside}
         for entry in inside:
-            if entry.is_dir(follow_symlinks=False):
+            if is_folder(entry, linked=False):
                 folders.append(entry.path)
-            elif entry.name.startswith("rollout-") and entry.name.endswith(_ENDINGS) and entry.is_file():
+            elif entry.name.startswith("rollout-") and entry.name.endswith(_ENDINGS):
                 if is_packed(Path(entry.name)) and other_form(Path(entry.name)).name in names:
                     continue
                 place = Place.of(entry)
@@ -78,7 +80,7 @@ def newest_folders(env: Mapping[str, str]) -> list[str]:
 def _last_names(folder: Path) -> list[str]:
     try:
         with os.scandir(folder) as entries:
-            return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))[-2:]
+            return sorted(entry.name for entry in entries if is_folder(entry, linked=False))[-2:]
     except OSError:
         return []
 
@@ -88,36 +90,51 @@ def look(place: Place) -> Glance | None:
     path = Path(place.path)
     try:
         with path.open("rb", buffering=0) as file:
-            head, tail = _packed_head(file, path) if is_packed(path) else _ends(file.fileno(), place.size)
+            ends = _of_packed(_packed_head(file, path)) if is_packed(path) else _of_plain(file.fileno(), place.size)
     except (OSError, StorageError):
         return None
-    ends = _Ends()
-    lines = head.split(b"\n")
-    # The last one is cut where the head is not the whole file.
-    ends.begin(lines[:-1] if tail or is_packed(path) else lines)
-    ends.end(tail.split(b"\n")[1:] if tail else head.split(b"\n"))
     return ends.glance(path)
 
 
-def _ends(descriptor: int, size: int) -> tuple[bytes, bytes]:
+def _of_packed(head: bytes) -> _Ends:
+    lines = head.split(b"\n")
+    ends = _Ends()
+    ends.begin(lines[:-1])
+    ends.end(lines)
+    return ends
+
+
+def _of_plain(descriptor: int, size: int) -> _Ends:
     head = os.pread(descriptor, _WINDOW, 0)
-    if size > _WINDOW and head.count(b"\n") < 2:
-        head = os.pread(descriptor, _LARGE_WINDOW, 0)
-    tail = os.pread(descriptor, _TAIL, max(len(head), size - _TAIL)) if size > len(head) else b""
-    return head, tail
+    ends = _begun(head, size)
+    for _line in range(_LONG_LINES):
+        if ends.told or len(head) >= size:
+            break
+        head = further(descriptor, head, size)
+        ends = _begun(head, size)
+    ends.end((tail_of(descriptor, size, _TAIL) if len(head) < size else head).split(b"\n"))
+    return ends
 
 
-def _packed_head(file: BinaryIO, path: Path) -> tuple[bytes, bytes]:
+def _begun(head: bytes, size: int) -> _Ends:
+    ends = _Ends()
+    lines = head.split(b"\n")
+    # The last one is cut where the head is not the whole file.
+    ends.begin(lines if len(head) >= size else lines[:-1])
+    return ends
+
+
+def _packed_head(file: BinaryIO, path: Path) -> bytes:
     """The head alone: the end of a compressed file is not to be had without unpacking all of it."""
     content = Unpacked(file, path)
     pieces = []
-    left = _LARGE_WINDOW
+    left = MOST_READ
     while left > 0 and (data := content.read(left)):
         pieces.append(data)
         left -= len(data)
         if sum(piece.count(b"\n") for piece in pieces) >= 40:
             break
-    return b"".join(pieces), b""
+    return b"".join(pieces)
 
 
 class _Ends:
@@ -125,7 +142,7 @@ class _Ends:
 
     def __init__(self) -> None:
         self._cwds: dict[str, None] = {}
-        self._session: str | None = None
+        self._sessions: list[str | None] = []
         self._child = False
         self._parent: str | None = None
         self._forked_from: str | None = None
@@ -133,10 +150,14 @@ class _Ends:
         self._updated: str | None = None
         self._name = ""
         self._prompt = ""
-        self._metas = 0
         self._context: int | None = None
         self._window: int | None = None
         self._limited: str | None = None
+
+    @property
+    def told(self) -> bool:
+        """Whether all is known that only a beginning tells."""
+        return bool(self._prompt and self._cwds)
 
     def begin(self, lines: Sequence[bytes]) -> None:
         """Look at the head, until it has told all that only a beginning can tell."""
@@ -184,15 +205,14 @@ class _Ends:
 
     def _meta(self, payload: Payload) -> None:
         """The first is the session's own; one behind it is a copy of that of the session it began with."""
-        self._metas += 1
         identity = of_size(payload.id)
+        self._sessions.append(identity)
         self._worked(payload.cwd)
-        if self._metas == 1:
-            self._session = identity
+        if len(self._sessions) == 1:
             self._child = is_child(payload)
             self._parent = parent_of(payload) if self._child else None
             self._forked_from = of_size(payload.forked_from_id)
-        elif self._forked_from is None and identity != self._session:
+        elif self._forked_from is None and identity != self._sessions[0]:
             self._forked_from = identity
 
     def _worked(self, folder: object) -> None:
@@ -220,16 +240,16 @@ class _Ends:
             if folder is not None:
                 self._worked(folder)
             elif not self._prompt and not prompts.is_harness(words):
-                self._prompt = words
+                self._prompt = prompts.parted(words)[0]
 
     def _counted(self, payload: Payload, at: object) -> None:
         """Tokens of the last request, and a limit that is reached; the last such record counts."""
         info = payload.info if isinstance(payload.info, dict) else {}
         last, window = info.get("last_token_usage"), info.get("model_context_window")
         given = last.get("input_tokens") if isinstance(last, dict) else None
-        if self._context is None and type(given) is int and given > 0:
+        if self._context is None and given and isinstance(last, dict) and is_usage(last):
             self._context = given
-            self._window = window if type(window) is int and window > 0 else None
+            self._window = window if type(window) is int and 0 < window < MOST_TOKENS else None
             reached = [limit for limit in allowances(payload.rate_limits, at if isinstance(at, str) else None)
                        if limit.reached]  # fmt: skip
             self._limited = next((limit.resets_at for limit in reached if limit.resets_at), None)
@@ -237,9 +257,12 @@ class _Ends:
     def glance(self, path: Path) -> Glance:
         """All of it."""
         hints = hints_of(path)
+        said = next(filter(None, self._sessions), None)
+        # A file that holds nothing of the session that its name says holds another one.
+        own = said is None or hints.name in self._sessions or earlier(said, hints.name)
         return Glance(
             agent="codex",
-            id=hints.session if hints.fixed or self._session is None else self._session,
+            id=hints.session if own else said or hints.session,
             cwds=tuple(self._cwds)[-MOST_FOLDERS:],
             title=title_from(self._name or self._prompt),
             started_at=self._started,

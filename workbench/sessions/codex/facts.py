@@ -14,11 +14,27 @@ from workbench.sessions.codex.outputs import number
 from workbench.sessions.codex.records import Payload, Source
 from workbench.sessions.codex.state import State
 from workbench.sessions.lines import Occurrences
-from workbench.sessions.model import Limit, SessionInfo
+from workbench.sessions.model import MOST_TOKENS, Limit, SessionInfo, are_counts
 from workbench.sessions.texts import NO_TIME, title_from
 
 _V7 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+_COUNTS = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens")
+_MOST_PERCENT = 1000
+"""Of an allowance: more says nothing."""
 _WINDOWS = {300: "5 h", 1440: "24 h", 10080: "7 d"}
+
+
+def _settle(state: State) -> None:
+    """The file holds something of the session that its name says: that is its own, and what came before is copied."""
+    if state.hints.name and not state.hints.fixed:
+        state.stale = state.stale or state.hints.session != state.hints.name
+        state.hints = replace(state.hints, session=state.hints.name, fixed=True, root=None)
+
+
+def earlier(session: str, other: str) -> bool:
+    """Whether a session is known to have begun no later than another, which may therefore begin with its history."""
+    first, second = born(session), born(other)
+    return first is not None and second is not None and first <= second
 
 
 def born(identity: Any) -> int | None:
@@ -66,6 +82,8 @@ class Facts:
         identity = payload.id if type(payload.id) is str and payload.id else None
         self._metas += 1
         self.moved(payload.cwd, state)
+        if identity in (None, state.hints.name):
+            _settle(state)
         own = self._metas == 1 and (not state.hints.fixed or identity in (None, state.hints.session))
         if own:
             self._own(payload, identity, state)
@@ -81,7 +99,7 @@ class Facts:
     def _own(self, payload: Payload, identity: str | None, state: State) -> None:
         if identity is not None and not state.hints.fixed:
             state.stale = state.stale or (bool(state.messages) and state.hints.session != identity)
-            state.hints = replace(state.hints, session=identity, fixed=True)
+            state.hints = replace(state.hints, session=identity, fixed=not state.hints.name)
         if type(payload.cli_version) is str:
             self._version = payload.cli_version
         if isinstance(payload.git, dict) and isinstance(payload.git.get("branch"), str):
@@ -106,12 +124,15 @@ class Facts:
         if turn not in self.turns:
             state.replay = None
             self.turns.add(turn)
-        made, begun = born(turn), born(state.hints.session)
+        made, begun = born(turn), born(state.hints.name)
+        if made is not None and begun is not None and made >= begun and earlier(state.hints.session, state.hints.name):
+            _settle(state)
+        begun = born(state.hints.session)
         # Turns older than the session can only have been copied into it.
         self.inherited = self.forked_from is not None and made is not None and begun is not None and made < begun
 
     def _size(self, window: Any) -> None:
-        if type(window) is int and window > 0:
+        if type(window) is int and 0 < window < MOST_TOKENS:
             self.window = window
 
     def named(self, name: Any) -> None:
@@ -221,9 +242,9 @@ def allowances(limits: Any, at: str | None) -> tuple[Limit, ...]:
     for place in ("primary", "secondary"):
         row = limits.get(place)
         used = number(row.get("used_percent")) if isinstance(row, dict) else None
-        if not isinstance(row, dict) or used is None:
+        if not isinstance(row, dict) or used is None or not 0 <= used <= _MOST_PERCENT:
             continue
-        share = max(used, 0) / 100
+        share = used / 100
         minutes = row.get("window_minutes")
         name = (_WINDOWS.get(minutes) or f"{minutes} min") if isinstance(minutes, int) else place
         hit = share >= 1 or (isinstance(reached, str) and reached.startswith(place))
@@ -257,14 +278,20 @@ def _tokens(value: Any) -> int:
     return value if type(value) is int and 0 <= value < 1 << 62 else 0
 
 
+def is_usage(last: dict[str, Any]) -> bool:
+    """Whether what an object states of a request are counts of tokens."""
+    return are_counts(*(last.get(name) for name in _COUNTS))
+
+
 def _usage(last: Any, key: str) -> Usage | None:
     """The tokens of one request; what was cached is part of the input in these files, and apart from it here."""
     if not isinstance(last, dict):
         return None
-    given = _tokens(last.get("input_tokens"))
-    read = min(_tokens(last.get("cached_input_tokens")), given)
-    write = min(_tokens(last.get("cache_write_input_tokens")), given - read)
-    output = _tokens(last.get("output_tokens"))
+    if not is_usage(last):
+        return None
+    given, read, write, output = (last.get(name) or 0 for name in _COUNTS)
+    read = min(read, given)
+    write = min(write, given - read)
     if not (given or output):
         return None
     return Usage(key=key, input=given - read - write, cache_read=read, cache_write=write, output=output)

@@ -52,7 +52,8 @@ def hints_of(path: Path) -> Hints:
     """What the name of a file says of its session."""
     name = path.name.removesuffix(".zst").removesuffix(".jsonl")
     found = _NAME.fullmatch(name)
-    return Hints(session=found[1].lower() if found else name, fixed=found is not None)
+    identity = found[1].lower() if found else ""
+    return Hints(session=identity or name, fixed=False, name=identity)
 
 
 def _ours(line: bytes) -> bool:

@@ -72,6 +72,15 @@ def _given(state: State, text: str, writer: str | None) -> None:
         state.emit("notice", "user", "human" if shell else "harness", text, hidden=not shell)
         return
     state.answering = False
+    words, around = prompts.parted(text)
+    if words.strip() or not around:
+        _asked(state, words)
+    if around:
+        state.emit("notice", "user", "harness", around, hidden=True)
+
+
+def _asked(state: State, text: str) -> None:
+    """What a person typed, as it went to the model."""
     if state.recall("prompt event", text, within=True) is not None:
         return
     origin: Origin = "agent" if state.hints.child else "human"
@@ -83,11 +92,14 @@ def _given(state: State, text: str, writer: str | None) -> None:
 
 def prompted(state: State, text: str) -> None:
     """What a person typed, as the program noted it beside the item that went to the model."""
+    text, around = prompts.parted(text)
+    if around and not text.strip():
+        return
     place = state.recall("prompt item", text, within=True)
     if place is not None:
         if state.messages[place].text.strip() != text.strip() and len(text) <= state.limit:
             # The item wraps the words in what an editor adds; the words are hers.
-            state.replace_at(place, text=text, size=len(text), raw=state.here())
+            state.replace_at(place, text=text, size=len(text), span=state.here())
         return
     state.answering = False
     place = state.emit("message", "user", "agent" if state.hints.child else "human", text)

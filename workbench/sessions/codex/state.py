@@ -12,16 +12,17 @@ from msgspec.structs import force_setattr as complete
 
 from workbench.domain.message import (
     BODY_LIMIT,
-    OUTPUT_LIMIT,
+    LONG,
     Message,
     MessageKind,
     Origin,
     PlanItem,
-    RawRef,
     ToolCall,
     ToolKind,
     ToolResult,
     Usage,
+    output_limits,
+    span_of,
 )
 from workbench.sessions.codex.outputs import OUTPUT_HEAD, Outcome, Output, judged
 from workbench.sessions.lines import Occurrences
@@ -37,7 +38,9 @@ class Hints:
 
     session: str
     fixed: bool
-    """Whether the id is certain: named by the file, or read from a record."""
+    """Whether the id is certain, whatever further records name."""
+    name: str = ""
+    """The id by which the file is named, where its name holds one: its own as soon as one record says so too."""
     root: str | None = None
     """The first session of its fork line, whose messages this one began with."""
     child: bool = False
@@ -62,7 +65,7 @@ class State:
         self.hints = hints
         self._session = "", ""
         self.limit = limit
-        self.output_limit = min(limit, OUTPUT_LIMIT) if limit == BODY_LIMIT else limit
+        self.output_limit, self.late_limit = output_limits(limit)
         self.stale = False
         self.messages: list[Message] = []
         self.shown = 0
@@ -133,9 +136,9 @@ class State:
         self.end = end
         self.block = 0
 
-    def here(self) -> RawRef:
+    def here(self) -> int:
         """Where the record in hand stands."""
-        return RawRef(start=self.start, end=self.end, block=self.block)
+        return span_of(self.start, self.end, self.block)
 
     def emit(
         self,
@@ -156,7 +159,8 @@ class State:
         ``seen`` is False for what the model itself was never given.
         """
         size = len(text)
-        limit = self.limit if result is None else self.output_limit
+        output_limit = self.output_limit if len(self.messages) < LONG else self.late_limit
+        limit = self.limit if result is None else output_limit
         name = self._name(kind, role, text)
         block = self.block
         self.block += 1
@@ -193,7 +197,7 @@ class State:
                 self.cwd,
                 self.branch,
                 self.raw_type,
-                RawRef(self.start, self.end, block),
+                span_of(self.start, self.end, block),
             )
         )
         if seen:
