@@ -24,7 +24,7 @@ def left_open(*candidates: str) -> str:
 
 ORANGE = left_open(
     "Everyone in the room fell for the orange icon.",
-    "Somehow the blue icon went to sleep among the others.",
+    "Somehow the orange icon went to sleep among the green ones.",
     "Turns out the orange icon keeps winning for whoever looks nicely.",
 )
 GATEWAY = left_open(
@@ -95,10 +95,10 @@ def test_a_find_is_marked_with_the_model_and_quoted_and_its_cost_is_said_before_
 
 
 REFUSED = {
-    "not in the source": ((1, "fact", "Everyone in the room fell for Cloudflare", None, None), "not in the sentence"),
+    "not in the source": ((1, "fact", f"{ORANGE[:-1]} for Cloudflare", None, None), "not in the sentence"),
     "another sentence": ((9, "fact", ORANGE, None, None), "no such sentence"),
     "no kind": ((1, "rumour", ORANGE, None, None), "no such kind"),
-    "nothing": ((1, "fact", "icon.", None, None), "says nothing alone"),
+    "nothing": ((1, "fact", ORANGE.split()[-1], None, None), "says nothing alone"),
 }
 
 

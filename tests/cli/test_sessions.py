@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -94,6 +95,24 @@ def test_a_session_that_goes_on_joins_what_a_person_attached(run: Run, home: Pat
     assert "session join filter" in run("log").out
 
 
+def test_what_joined_is_taken_back_by_the_command_that_is_said(
+    run: Run, home: Path, workspace: Path, task: str
+) -> None:
+    repo = workspace.parent
+    write(home, A, repo, "show one category", ago=100)
+    run("session", "attach", "@", "latest")
+    write(home, B, repo, "show one category", "and sort them", ago=-5)
+    prepared = run("handoff", "prepare", "@", "--to", "codex")
+    said = re.search(r"workbench (undo \w+) takes it back", prepared.err)
+    assert said is not None
+    assert run("undo").code == 5  # the last change is the package
+    assert run(*said[1].split(), "--yes").code == 0
+    (attempt,) = run("attempt", "list", "@", "--json").json["attempts"]
+    assert [ref["id"] for ref in attempt["sessions"]] == [A]
+    assert run(*said[1].split(), "--yes").code == 3
+    assert "joined" not in run("handoff", "prepare", "@", "--to", "codex").err
+
+
 def test_attaching_says_what_joined_and_what_perhaps_belongs(run: Run, home: Path, workspace: Path, task: str) -> None:
     repo = workspace.parent
     write(home, A, repo, "show one category", ago=100)
@@ -130,6 +149,35 @@ def test_several_that_fit_are_named(run: Run, home: Path, workspace: Path, task:
     failed = run("session", "attach", "@", A[:8], "--json")
     assert failed.code == 3
     assert sorted(failed.error["details"]["candidates"]) == [f"claude:{A}", f"claude:{A[:-1]}9"]
+
+
+@pytest.mark.parametrize("word", [A, f"claude:{A}", A[:8]])
+def test_a_linked_project_folder_makes_no_second_session(
+    run: Run, home: Path, workspace: Path, task: str, word: str
+) -> None:
+    path = write(home, A, workspace.parent, "one")
+    (home / ".claude/projects/a-link").symlink_to(path.parent)
+    (listed,) = run("session", "list", "--json").json["sessions"]
+    assert listed["path"] == str(path)
+    assert run("session", "attach", "@", word).code == 0
+
+
+@pytest.mark.parametrize("word", ["~nobody-here/x.jsonl", "a" * 5000, "x" * 300 + ".jsonl"])
+def test_a_word_that_no_path_can_be_is_no_session(run: Run, workspace: Path, task: str, word: str) -> None:
+    assert run("session", "attach", "@", word, "--json").code == 3
+
+
+def test_links_in_a_circle_are_passed_over(run: Run, home: Path, workspace: Path, task: str) -> None:
+    folder = write(home, A, workspace.parent, "one").parent
+    days = home / ".codex/sessions/2026/03/01"
+    days.mkdir(parents=True)
+    rollout = f"rollout-2026-03-01T10-00-00-{B}.jsonl"
+    loops = (folder / "loop.jsonl", folder / "loop", folder.parent / "loop", days / rollout, days / "loop")
+    for loop in loops:
+        loop.symlink_to(loop.name)
+    assert [s["id"] for s in run("session", "list", "--json").json["sessions"]] == [A]
+    assert run("session", "attach", "@", "latest").code == 0
+    assert run("handoff", "prepare", "@", "--to", "codex").code == 0
 
 
 def test_following_nothing_says_how_to_begin(run: Run, workspace: Path, task: str) -> None:

@@ -54,6 +54,9 @@ def test_what_is_contested_is_said_wherever_a_person_looks(run: Run, merged: Pat
         assert "state.variables.port" in shown.out
         assert "workbench settle" in shown.out or "stands now" in shown.out
     assert "human:dev" in run("settle").out
+    assert "variable port: " in run("state", "show", "@").out
+    (claims,) = run("state", "show", "@", "--json").json["contested"].values()
+    assert sorted(claim["value"] for claim in claims) == [8080, 9090]
 
 
 @pytest.mark.parametrize("way", ["keep", "value", "change"])
@@ -96,6 +99,31 @@ def test_one_executor_goes_on_and_nothing_is_confirmed_before(run: Run, merged: 
     assert status == {first: "cancelled", other: "running"}
     assert task(run)["running"] == other
     assert "running" not in contested(run)
+
+
+def test_a_package_says_what_is_to_settle_and_an_older_one_is_stale(run: Run, workspace: Path, tmp_path: Path) -> None:
+    run("task", "new", "Filter", "--objective", "Filter", "--var", "port:integer")
+    run("state", "update", "@", "--set", "port=1")
+    other = tmp_path / "other"
+    shutil.copytree(workspace, other / ".workbench")
+    run("state", "update", "@", "--set", "port=8080")
+    run("task", "revise", "@", "--objective", "Filter by day")
+    package = run("handoff", "prepare", "@", "--to", "codex", "--json").json["package"]["id"]
+    run("-w", str(other), "state", "update", "@", "--set", "port=9090")
+    run("-w", str(other), "task", "revise", "@", "--objective", "Filter by week")
+    assert run("--yes", "merge", str(other)).code == 0
+    prompt = run("compile", "@", "--to", "codex").out
+    lines = prompt.splitlines()
+    settle = lines[lines.index("# To settle: a person decides, not you") + 1 :]
+    said = {line.partition(":")[0]: line for line in settle if ": contested, " in line}
+    assert set(said) == {"- objective", "- port"}
+    assert ("by day" in said["- objective"], "by week" in said["- objective"]) == (True, True)
+    assert ("8080" in said["- port"], "9090" in said["- port"]) == (True, True)
+    assert not [line for line in lines if line.startswith(("- objective: Filter", "- port ="))]
+    refused = run("--yes", "handoff", "confirm", package, "--launch", "print", "--json")
+    assert refused.code == 5
+    changed = {row["subject"] for row in refused.json["differences"] if row["stops"]}
+    assert {"objective (contested)", "variable port (contested)"} <= changed
 
 
 def test_only_a_person_decides_and_only_what_a_copy_said(run: Run, merged: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from tests.compiler.make import DEV, SESSION, at, item, material, message, ran, said, stamp, task
 from workbench.compiler import EvidenceItem, Material, WorktreeState
@@ -10,9 +11,11 @@ from workbench.domain.contract import AcceptanceItem, CommandSpec, Contract
 from workbench.domain.evidence import Evidence, FileHash
 from workbench.domain.fact import Act, Fact
 from workbench.domain.note import Guideline, Note
+from workbench.domain.record import Claim
 from workbench.domain.task import DoneItem, PendingItem, Started, TaskState
 from workbench.domain.trimming import Fate, Trim, default_class
 
+CONTESTED = {"statement": (Claim(change="0", value="ink, then"), Claim(change="1", gone=True))}
 VALUES = ("crimson", "teal", "amber", "青绿色", "暗红色")
 KEYS = ("label.ink", "label.paper", "host")
 FILLER = (
@@ -58,6 +61,7 @@ def facts(draw: st.DrawFn) -> list[Fact]:
                 observed_at=at(day),
                 review_after=draw(st.sampled_from([None, "2026-05-05"])),
                 supersedes=supersedes,
+                contested=draw(st.sampled_from([UNSET, UNSET, UNSET, CONTESTED])),
                 acts=() if state == "proposed" else (Act(act=state, by=DEV, at=at(day)),),  # type: ignore[arg-type]
             )
         )
@@ -142,9 +146,30 @@ def histories(draw: st.DrawFn) -> list[object]:
 
 
 @st.composite
+def contests(draw: st.DrawFn, contract: Contract, state: TaskState) -> dict[str, tuple[Claim, ...]]:
+    """What two copies of the task say differently, of fields that are there and of some that are not."""
+    places = [
+        "title",
+        "contract.objective",
+        "contract.targets",
+        *(f"contract.acceptance.{one.id}.text" for one in contract.acceptance),
+        *(f"state.variables.{name}" for name in state.variables),
+        *(f"state.pending.{one.id}.text" for one in state.pending),
+        *(f"state.done.{one.id}" for one in state.done),
+        "state.variables.gone",
+    ]
+    values = st.one_of(texts, st.integers(0, 9), st.just({"id": "p000000000", "text": "teal or not"}))
+    return {
+        place: (Claim(change="0", value=draw(values)), Claim(change="1", value=draw(values), gone=draw(st.booleans())))
+        for place in draw(st.lists(st.sampled_from(places), max_size=3, unique=True))
+    }
+
+
+@st.composite
 def materials(draw: st.DrawFn) -> Material:
     """A whole material."""
-    own = task(draw(contracts()), draw(states()))
+    contract, state = draw(contracts()), draw(states())
+    own = task(contract, state, contested=draw(contests(contract, state)))
     notes = [
         Note(
             id=f"n{n:09d}",

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.compiler.make import SESSION, at, fact, item, material, message, request, shop, task
+from tests.compiler.make import SESSION, at, fact, item, material, message, request, shop, stamp, task
 from tests.compiler.reading import sections
 from workbench.compiler import Compiled, Material, WorktreeState, compile_package
 from workbench.compiler.candidates import SOURCE_TYPES
 from workbench.compiler.words import CHINESE, ENGLISH, LANGUAGES, language_of
-from workbench.domain.contract import Contract
-from workbench.domain.note import Guideline
+from workbench.domain.contract import AcceptanceItem, Contract, VariableSpec
+from workbench.domain.note import Guideline, Note
+from workbench.domain.record import Claim
 from workbench.domain.task import DoneItem, PendingItem, Started, TaskState
 from workbench.errors import UsageError
 from workbench.tokens import counter
@@ -197,3 +198,55 @@ def test_the_language_follows_the_objective() -> None:
     assert "# 要做什么" in compiled(material(task=task(Contract(objective="打印标签")))).prompt
     with pytest.raises(UsageError):
         compile_package(material(), request(language="fr"), O200K)
+
+
+@pytest.mark.parametrize(("language", "mark"), [("en", "(contested, to settle) "), ("zh", "（有争议，待定）")])
+def test_what_merged_copies_say_differently_is_to_settle_with_every_value(language: str, mark: str) -> None:
+    contract = Contract(
+        objective="Print on paper",
+        acceptance=(AcceptanceItem(id="acc0000001", text="it is legible"),),
+        variables={"copies": VariableSpec(type="integer")},
+    )
+    state = TaskState(
+        variables={"copies": 3, "size": 4},
+        pending=(PendingItem(id="open000001", text="buy ink", at=at(2)),),
+        done=(DoneItem(id="done000001", text="buy paper", at=at(2)),),
+    )
+    claims = {
+        "contract.objective": ("Print on paper", "Print on cloth"),
+        "contract.acceptance.acc0000001.text": ("it is legible", "it is pretty"),
+        "state.variables.copies": (3, 30),
+        "state.pending.open000001": ({"id": "open000001", "text": "buy ink"}, None),
+        "state.done.done000001.text": ("buy paper", "buy cloth"),
+    }
+    contested = {
+        field: (Claim(change="0", value=one), Claim(change="1", value=other, gone=other is None))
+        for field, (one, other) in claims.items()
+    }
+    parts = sections(compiled(material(task=task(contract, state, contested=contested)), language=language).prompt)
+    settle = "\n".join(parts["settle"])
+    for text in ("“Print on paper”", "“Print on cloth”", "“it is pretty”", "“buy ink”", "“buy paper”", "“buy cloth”"):
+        assert text in settle
+    assert re.search(r"copies.*3 .* 30", settle)
+    assert LANGUAGES[language]["settle.gone"] in settle
+    elsewhere = [line for name, lines in parts.items() if name != "settle" for line in lines]
+    for text in ("Print on paper", "it is legible", "buy ink"):
+        said = [line for line in elsewhere if text in line]
+        assert said
+        assert all(mark in line for line in said)
+    assert not [line for line in elsewhere if "copies" in line or "buy paper" in line]
+    assert "- size = 4" in parts["holds"]
+
+
+def test_a_fact_or_note_that_copies_say_differently_is_to_settle() -> None:
+    claims = {"value": (Claim(change="0", value="red ink"), Claim(change="1", value="blue ink"))}
+    holds = fact("f000000001", "ink", "red ink", contested=claims)
+    rule = fact("f000000002", "paper", "no cloth", kind="constraint", statement="Never cloth", contested=claims)
+    note = Note(id="n000000001", key="shop", value="red ink", written=stamp(2), contested=claims)
+    parts = sections(compiled(material(facts=(holds, rule), notes=(note,))).prompt)
+    settle = [line for line in parts["settle"] if "“red ink” or “blue ink”" in line]
+    assert len(settle) == 2
+    assert any("keep to this" in line and "Never cloth" in line for line in settle)
+    assert any("shop: contested, “red ink” or “blue ink”" in line for line in parts["background"])
+    others = [line for name, lines in parts.items() if name not in ("settle", "background") for line in lines]
+    assert not [line for line in others if "red ink" in line]

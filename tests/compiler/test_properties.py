@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from tests.compiler.generate import materials
 from tests.compiler.make import request
-from tests.compiler.reading import unmarked
+from tests.compiler.reading import sections, unmarked
 from workbench.compiler import Blocked, Compilation, Compiled, Material, Staleness, compile_package
+from workbench.compiler.collect_contested import Contested
 from workbench.compiler.envelope import snapshot_of
 from workbench.compiler.frame import Filled, Frame
 from workbench.compiler.layout import SECTIONS
@@ -110,6 +111,37 @@ def test_values_that_no_longer_hold_stand_only_under_to_settle_or_in_marked_hist
     for value in staleness.of_fact.values():
         if value.alone:
             assert unmarked(compiled.prompt, value.old) == []
+
+
+@settings(max_examples=80)
+@given(materials(), languages, strategies, st.sampled_from([400, 900, 20_000]))
+def test_a_contested_field_is_to_settle_and_holds_nowhere(
+    material: Material, language: str, strategy: str, budget: int
+) -> None:
+    compiled = compile_package(material, request(budget, language=language, strategy=strategy), O200K)
+    if isinstance(compiled, Blocked):
+        return
+    task, words = material.task, words_for(language)
+    carried = {row.id for row in compiled.manifest if row.included}
+    items = [entry for entries in compiled.envelope["items"].values() for entry in entries]
+    for field in task.contests:
+        name = field.rpartition(".")[2]
+        if field.startswith(("state.variables.", "state.done.")):
+            assert not carried & {f"variable:{name}", name}
+        else:
+            assert f"contested:{field}" in carried
+        if f"contested:{field}" in carried:
+            begins = words["settle.field"].partition("{values}")[0].format(field=Contested(field, ()).name)
+            assert any(begins in line for line in sections(compiled.prompt)["settle"])
+    mark = words["settle.marked"].partition("{text}")[0]
+    for item in task.state.pending:
+        if item.accepted and f"state.pending.{item.id}.text" in task.contests:
+            said = words["open"].partition("{text}")[0]
+            lines = [line for entry in items if entry["id"] == "state" for line in entry["text"].split("\n")]
+            assert any(mark in line for line in lines if said in line or item.started)
+    if "contract.objective" in task.contests:
+        (said,) = (entry["text"] for entry in items if entry["id"] == task.id)
+        assert mark in said
 
 
 @settings(max_examples=80)

@@ -12,6 +12,7 @@ import shutil
 import struct
 from contextlib import suppress
 from dataclasses import replace
+from html.entities import html5
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
@@ -121,6 +122,7 @@ def test_nothing_of_a_secret_is_left(ctx: Context, secret: str) -> None:
 
 def encodings(secret: str) -> dict[str, str]:
     """The secret as other programs write it."""
+    names = {text: name for name, text in html5.items() if name.endswith(";")}
     raw = secret.encode()
     once = json.dumps(secret)[1:-1]
     return {
@@ -134,6 +136,14 @@ def encodings(secret: str) -> dict[str, str]:
         "form": quote_plus(secret, safe=""),
         "address in an address": quote(quote(secret, safe=""), safe=""),
         "markup": html.escape(secret),
+        "numbers": (numbers := "".join(f"&#{ord(one)};" for one in secret)),
+        "hexadecimal numbers": "".join(f"&#x{ord(one):X};" for one in secret),
+        "long numbers": "".join(f"&#{ord(one):07d};" for one in secret),
+        "numbers without an end": "".join(f"&#X{ord(one):06x}" for one in secret[:-1]) + f"&#{ord(secret[-1])};",
+        "a number here and there": "".join(f"&#{ord(one)};" if n % 2 else one for n, one in enumerate(secret)),
+        "numbers in markup": html.escape(numbers),
+        "numbers in an address": quote(numbers, safe=""),
+        "every name": "".join(f"&{names[one]}" if one in names else one for one in secret),
         "base64": base64.b64encode(raw).decode(),
         "base64 of a line": base64.b64encode(raw + b"\n").decode(),
         "base64 with a name": base64.b64encode(b"user:" + raw).decode(),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from workbench.compiler.acceptance import contract_command
 from workbench.compiler.candidates import Candidate, Tier
+from workbench.compiler.collect_contested import Contested
 from workbench.compiler.collect_task import Input, Variable, find_task, open_items
 from workbench.compiler.material import EvidenceItem, Material
 from workbench.compiler.qualify import Judged
@@ -68,6 +69,8 @@ class Classifier:
             return "required" if own and candidate.lifecycle != "proposed" else "high"
         if isinstance(record, Task):
             return "required"
+        if isinstance(record, Contested):
+            return "required" if record.required else "high"
         if isinstance(record, Input):
             return "required" if record.named else "high"
         if isinstance(record, DoneItem):

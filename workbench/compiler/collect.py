@@ -7,6 +7,7 @@ carried along. What a person wrote is collected from the whole history.
 from __future__ import annotations
 
 from workbench.compiler.candidates import Candidate, SourceType
+from workbench.compiler.collect_contested import collect_contested
 from workbench.compiler.collect_history import collect_history
 from workbench.compiler.collect_records import collect_evidence, collect_facts, collect_notes
 from workbench.compiler.collect_task import (
@@ -59,6 +60,7 @@ def collect(material: Material, request: Request) -> list[Candidate]:
         *collect_role(material),
         *collect_contract(material),
         *collect_state(material),
+        *collect_contested(material),
         *collect_facts(material),
         *collect_inputs(material),
         *collect_worktree(material),

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 import msgspec
 
 from workbench.compiler.candidates import Candidate
+from workbench.compiler.collect_contested import DONE, contested
 from workbench.compiler.material import Material
 from workbench.compiler.request import Request
 from workbench.compiler.values import value_text
 from workbench.domain.artifact import Artifact, ArtifactVersion
+from workbench.domain.contested import VARIABLES
 from workbench.domain.contract import InputSpec, OutputSpec
 from workbench.domain.record import Json
 from workbench.domain.task import DoneItem, PendingItem, Task
@@ -113,10 +115,12 @@ def output_line(output: OutputSpec) -> str:
 
 
 def collect_state(material: Material) -> Iterator[Candidate]:
-    """The state: counts and open items as one, then every variable, open and done item."""
+    """The state: counts and open items as one, then every variable, open and done item that is not contested."""
     task, state = material.task, material.task.state
     yield Candidate("state", "state", "state", "", task, task_id=task.id, observed_at=state.updated_at)
     for name in sorted(state.variables):
+        if f"{VARIABLES}{name}" in task.contests:
+            continue
         stamp = state.variables_set.get(name)
         value = Variable(name, state.variables[name], stamp.at if stamp else state.updated_at)
         body = f"{name} = {value_text(value.value)}"
@@ -126,6 +130,8 @@ def collect_state(material: Material) -> Iterator[Candidate]:
     for pending in open_items(task):
         yield _item("open_item", pending, task)
     for done in state.done:
+        if contested(task, f"{DONE}.{done.id}"):
+            continue
         yield _item("state", done, task)
 
 

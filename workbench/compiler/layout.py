@@ -6,12 +6,16 @@ that the tokens of pieces add up to the tokens of the prompt (the encodings cut 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from workbench.compiler.collect_contested import contested
 from workbench.compiler.staleness import StaleValue
+from workbench.compiler.values import value_line
 from workbench.compiler.words import Words
+from workbench.domain.record import Claim, Json
+from workbench.domain.task import Task
 from workbench.domain.times import EPOCH, instant
 from workbench.text import one_line, safe
 
@@ -106,6 +110,29 @@ def entry(text: str, stale: Sequence[StaleValue] = (), words: Words | None = Non
     lines = clean(text).strip("\n").replace("\n", "\n  ")
     mark = f"({stale_mark(stale, words)}) " if stale and words is not None else ""
     return f"- {mark}{lines}\n"
+
+
+def marked(task: Task, place: str, text: str, words: Words) -> str:
+    """What stands at a place of the task, with a mark where it is only what one of two merged copies says."""
+    return words["settle.marked"].format(text=text) if contested(task, place) else text
+
+
+def either(name: str, values: Iterable[Json | None], limit: int, words: Words) -> str:
+    """A contested field with all that the copies say of it; None where one took it away."""
+    said = [
+        words["settle.gone"]
+        if value is None
+        else words["settle.quote"].format(quote=flat(value_line(value), limit))
+        if isinstance(value, str)
+        else flat(value_line(value), limit)
+        for value in values
+    ]
+    return words["settle.field"].format(field=flat(name, 120), values=words["settle.or"].join(said))
+
+
+def claimed(claims: Iterable[Claim]) -> list[Json | None]:
+    """What the copies say of a field."""
+    return [None if claim.gone else claim.value for claim in claims]
 
 
 def flat(text: str, limit: int) -> str:

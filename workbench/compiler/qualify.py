@@ -15,12 +15,14 @@ from msgspec.structs import replace
 from workbench.compiler import refusal
 from workbench.compiler.acceptance import command_line, passed
 from workbench.compiler.candidates import Candidate, SourceType
+from workbench.compiler.collect_contested import Contested
 from workbench.compiler.collect_history import Placed
 from workbench.compiler.collect_records import FailedAttempt
-from workbench.compiler.collect_task import Input, direct_dependencies
+from workbench.compiler.collect_task import Input, Variable, direct_dependencies
 from workbench.compiler.material import EvidenceItem, Material
 from workbench.compiler.request import Request
 from workbench.compiler.staleness import Staleness, StaleValue
+from workbench.compiler.values import value_text
 from workbench.domain.evidence import Evidence
 from workbench.domain.fact import WORKSPACE, Fact
 from workbench.domain.note import Guideline, Note
@@ -59,6 +61,7 @@ class Qualifier:
         self.dependencies = direct_dependencies(material)
         registry = material.registry
         self._own_keys = {registry.canonical(f.key) for f in registry.facts.values() if f.scope == material.task.id}
+        self._against = _against_variables(material)
         self._newest_notes = _newest_notes(material, frozenset(self.dependencies))
         self._newest_runs = _newest_runs(material)
         self._rules: dict[str, Callable[[Candidate], Judged]] = {
@@ -83,6 +86,10 @@ class Qualifier:
 
     def one(self, candidate: Candidate) -> Judged:
         """The judgement over one candidate, duplicates not looked for."""
+        if isinstance(candidate.record, Contested):
+            return Judged(candidate, None, "settle")
+        if isinstance(candidate.record, Variable):
+            return self._variable(candidate, candidate.record)
         rule = self._rules.get(candidate.source_type)
         return rule(candidate) if rule else Judged(candidate)
 
@@ -109,13 +116,22 @@ class Qualifier:
         shadow = self._shadow(fact)
         if shadow is not None:
             return Judged(candidate, refusal.shadowed_by(shadow))
-        if standing.lifecycle in ("challenged", "contested"):
+        if standing.lifecycle in ("challenged", "contested") or (fact.contests and standing.lifecycle == "active"):
             return Judged(candidate, None, "settle", together=self._settling(fact))
         if standing.lifecycle == "proposed":
             return self._proposal(candidate, fact)
+        if fact.id in self._against:
+            return Judged(candidate, None, "settle", together=self._settling(fact))
         due = fact.review_after
         if due and fact.kind != "constraint" and due[:10] <= self.request.date:
             return Judged(candidate, None, "past_review")
+        return Judged(candidate)
+
+    def _variable(self, candidate: Candidate, variable: Variable) -> Judged:
+        for fact_id, name in self._against.items():
+            if name == variable.name:
+                fact = self.material.registry.facts[fact_id]
+                return Judged(candidate, None, "settle", together=self._settling(fact), touches=fact_id)
         return Judged(candidate)
 
     def _settling(self, fact: Fact) -> str:
@@ -232,6 +248,18 @@ def _from_tools_only(fact: Fact) -> bool:
     if fact.acts and fact.acts[-1].by.startswith("human:"):
         return False
     return all(source.type in ("tool", "file") for source in fact.sources)
+
+
+def _against_variables(material: Material) -> dict[str, str]:
+    """Facts that a person or a tool stands for, by id, with the variable that gives the same name another value."""
+    registry, task = material.registry, material.task
+    found = {}
+    for name, value in task.state.variables.items():
+        for fact in registry.heads(name, task.id) or registry.heads(name, WORKSPACE):
+            sure = fact.trust != "reported" or any(source.own_words for source in fact.sources)
+            if sure and fact.kind != "constraint" and value_text(fact.value) != value_text(value):
+                found[fact.id] = name
+    return found
 
 
 def _newest_notes(material: Material, dependencies: frozenset[str]) -> dict[tuple[str, str | None], str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from workbench.compiler.layout import Form, Group, Piece, entry, flat, when
+from workbench.compiler.layout import Form, Group, Piece, claimed, either, entry, flat, when
 from workbench.compiler.material import Material
 from workbench.compiler.qualify import Judged
 from workbench.compiler.staleness import Staleness
@@ -150,7 +150,7 @@ class FactShaper:
         def form(which: str, limit: int, more: list[str]) -> Form:
             told = (literal or self._pair(fact, limit)) + self._of(fact)
             text = self._told(judged, fact, told)
-            if fact.kind == "constraint" and lifecycle in ("proposed", "contested"):
+            if fact.kind == "constraint" and (fact.contests or lifecycle in ("proposed", "contested")):
                 text = words["settle.keep"].format(fact=text)
             return Form(which, (Piece("settle", order, entry(words["join"].join([text, *more]))),))
 
@@ -161,6 +161,9 @@ class FactShaper:
 
     def _told(self, judged: Judged, fact: Fact, told: str) -> str:
         words = self.words
+        if fact.contests:
+            fields = [either(name, claimed(claims), 200, words) for name, claims in sorted(fact.contests.items())]
+            return words["join"].join([told, *fields])
         lifecycle = judged.candidate.lifecycle
         # Who says it again says nothing of when the person changed it.
         hers = [source for source in fact.sources if source.own_words] if lifecycle == "proposed" else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.compiler.collect_history import Placed, own_words
-from workbench.compiler.layout import Form, Group, Piece, entry, flat, stale_mark, when
+from workbench.compiler.layout import Form, Group, Piece, claimed, either, entry, flat, stale_mark, when
 from workbench.compiler.qualify import Judged
 from workbench.compiler.values import value_text
 from workbench.compiler.words import Words
@@ -71,6 +71,8 @@ class HistoryShaper:
         assert isinstance(note, Note)
         value = value_text(note.value)
         text = f"{note.key}: {value}"
+        if claims := note.contests.get("value"):
+            text = either(note.key, claimed(claims), _NOTE_SMALL, words)
         kind = "0" if note.kind == "structure" else "1"
         group = Group("notes", words["notes"], fenced=True)
 

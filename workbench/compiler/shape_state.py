@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from workbench.compiler.acceptance import standings
+from workbench.compiler.collect_contested import Contested
 from workbench.compiler.collect_task import Variable, open_items
-from workbench.compiler.layout import Form, Group, Piece, entry, flat, when
+from workbench.compiler.layout import Form, Group, Piece, either, entry, flat, marked, when
 from workbench.compiler.material import Material
 from workbench.compiler.qualify import Judged
 from workbench.compiler.request import Request
@@ -29,12 +30,14 @@ class StateShaper:
         return entry(text, self.staleness.stated(text), self.words)
 
     def state(self, judged: Judged) -> list[Form]:
-        """The counts with every open item, one variable, or one done item."""
+        """The counts with every open item, one variable, one contested field, or one done item."""
         record = judged.candidate.record
         if isinstance(record, Task):
             return [Form("body", tuple(self._whole(record)))]
         if isinstance(record, Variable):
-            return self._variable(record)
+            return self._variable(record, settle=judged.handling == "settle")
+        if isinstance(record, Contested):
+            return self._contested(record)
         assert isinstance(record, DoneItem)
         return self._done_item(record)
 
@@ -57,10 +60,16 @@ class StateShaper:
     def _next(self, task: Task) -> str:
         items = open_items(task)
         if items:
-            return flat(items[0].text, 300)
+            return self._marked(items[0], flat(items[0].text, 300))
         known = standings(self.material)
         unmet = [i for i in task.contract.acceptance if i.required and known[i.id].verdict != "passed"]
-        return flat(unmet[0].text, 300) if unmet else self.words["none"]
+        if not unmet:
+            return self.words["none"]
+        text = flat(unmet[0].text, 300)
+        return marked(self.material.task, f"contract.acceptance.{unmet[0].id}", text, self.words)
+
+    def _marked(self, item: PendingItem, text: str) -> str:
+        return marked(self.material.task, f"state.pending.{item.id}", text, self.words)
 
     def _interrupted(self, item: PendingItem) -> bool:
         """Begun, and its attempt has ended or ends with this handoff."""
@@ -77,7 +86,7 @@ class StateShaper:
             text = words[name].format(text=item.text, when=when(begun.at, words), by=begun.by)
         else:
             text = words["open"].format(text=item.text)
-        said = [text]
+        said = [self._marked(item, text)]
         if item.qualifiers:
             said.append(words["open.qualifiers"].format(list=words["list"].join(item.qualifiers)))
         if folded(item.text).strip() in self._done:
@@ -95,13 +104,25 @@ class StateShaper:
         assert isinstance(item, PendingItem)
         return [Form("body", (self._open(item, detailed=True),))]
 
-    def _variable(self, variable: Variable) -> list[Form]:
+    def _contested(self, field: Contested) -> list[Form]:
+        """What each copy says, side by side."""
+
+        def form(name: str, limit: int) -> Form:
+            text = either(field.name, field.values, limit, self.words)
+            return Form(name, (Piece("settle", ("", field.name), self._entry(text)),))
+
+        return [form("excerpt", 200), form("body", 4096)]
+
+    def _variable(self, variable: Variable, *, settle: bool) -> list[Form]:
         words = self.words
         declared = self.material.task.contract.variables.get(variable.name)
         unit = f" {declared.unit}" if declared and declared.unit else ""
 
         def form(name: str, limit: int) -> Form:
             text = words["variable"].format(name=variable.name, value=flat(value_line(variable.value), limit) + unit)
+            if settle:
+                said = words["settle.variable"].format(variable=text, when=when(variable.set_at, words))
+                return Form(name, (Piece("settle", (folded(variable.name), "0"), entry(said)),))
             return Form(name, (Piece("holds", ("0", "2", variable.name), self._entry(text)),))
 
         return [form("excerpt", 300), form("body", 4096)]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import shlex
 
 from workbench.compiler.acceptance import standings
+from workbench.compiler.collect_contested import contested
 from workbench.compiler.collect_task import Input, Objective, Targets, output_line
-from workbench.compiler.layout import Form, Group, Piece, clean, entry, flat, stale_mark
+from workbench.compiler.layout import Form, Group, Piece, clean, entry, flat, marked, stale_mark
 from workbench.compiler.material import Material, WorktreeState
 from workbench.compiler.qualify import Judged
 from workbench.compiler.staleness import Staleness
@@ -33,6 +34,9 @@ class TaskShaper:
     def _one(self, section: str, order: tuple[str, ...], text: str, *groups: Group) -> list[Form]:
         return [Form("body", (Piece(section, order, self._entry(text), groups),))]
 
+    def _marked(self, place: str, text: str) -> str:
+        return marked(self.material.task, f"contract.{place}", text, self.words)
+
     def guideline(self, judged: Judged) -> list[Form]:
         """Literally; a file of rules by reference."""
         candidate, rule = judged.candidate, judged.candidate.record
@@ -53,7 +57,7 @@ class TaskShaper:
                 said.append(self.words[f"role.{name}"].format(list=self.words["list"].join(values)))
         if role.report:
             said.append(self.words["role.report"].format(text=role.report))
-        return self._one("do", ("1",), "\n".join(said))
+        return self._one("do", ("1",), self._marked("role", "\n".join(said)))
 
     def contract(self, judged: Judged) -> list[Form]:
         """Each thing that the contract asks, literally."""
@@ -62,21 +66,25 @@ class TaskShaper:
         if isinstance(record, Objective):
             return [Form("body", tuple(self._objective(record)))]
         if isinstance(record, Targets):
-            return self._one("do", ("3",), self.words["targets"].format(list=self.words["list"].join(record.paths)))
+            text = self.words["targets"].format(list=self.words["list"].join(record.paths))
+            return self._one("do", ("3",), self._marked("targets", text))
         if isinstance(record, AcceptanceItem):
             return [Form("body", tuple(self._acceptance(record)))]
         if isinstance(record, CommandSpec):
             line = shlex.join(record.run)
             text = self.words["command"].format(id=record.id, command=line, exit=record.exit)
-            return self._one("done_when", ("1", record.id), text)
+            return self._one("done_when", ("1", record.id), self._marked(f"commands.{record.id}", text))
         assert isinstance(record, OutputSpec)
-        text = self.words["output.promised"].format(text=output_line(record))
-        return self._one("done_when", ("2", record.key), text + _rule(record))
+        text = self.words["output.promised"].format(text=output_line(record)) + _rule(record)
+        return self._one("done_when", ("2", record.key), self._marked(f"outputs.{record.key}", text))
 
     def _objective(self, objective: Objective) -> list[Piece]:
         words = self.words
-        pieces = [Piece("do", ("2",), self._entry(words["objective"].format(text=objective.text)))]
         task, running = self.material.task, self.material.running
+        text = self._marked("objective", words["objective"].format(text=objective.text))
+        if not task.contract.objective and not contested(task, "contract.objective"):
+            text = marked(task, "title", text, words)
+        pieces = [Piece("do", ("2",), self._entry(text))]
         if running is not None and running.plan_revision < task.plan_revision:
             text = words["outdated"].format(
                 executor=running.executor, old=running.plan_revision, new=task.plan_revision
@@ -88,11 +96,14 @@ class TaskShaper:
     def _acceptance(self, item: AcceptanceItem) -> list[Piece]:
         words = self.words
         place = next(n for n, i in enumerate(self.material.task.contract.acceptance) if i.id == item.id)
-        order = f"{place:06d}"
+        order, place_of = f"{place:06d}", f"acceptance.{item.id}"
         kind, _, subject = item.check.partition(":")
         how = f"acceptance.{kind}" if f"acceptance.{kind}" in words else "acceptance.manual"
         verdict = self.standings[item.id].verdict
-        said = [words["acceptance"].format(text=item.text, id=item.id), words[how].format(subject=subject)]
+        said = [
+            self._marked(place_of, words["acceptance"].format(text=item.text, id=item.id)),
+            words[how].format(subject=subject),
+        ]
         if item.evidence:
             said.append(words["acceptance.evidence"].format(text=item.evidence))
         if not item.required:
@@ -101,7 +112,7 @@ class TaskShaper:
         pieces = [Piece("done_when", ("0", order), self._entry(words["join"].join(said)))]
         if verdict != "passed" and item.required:
             group = Group("unmet", words["unmet"])
-            short = self._entry(flat(item.text, 120))
+            short = self._entry(self._marked(place_of, flat(item.text, 120)))
             pieces.append(Piece("last", ("1", order), short, (group,), long_only=True))
         return pieces
 
@@ -113,12 +124,15 @@ class TaskShaper:
         if found.artifact is None or found.version is None:
             why = self.words[f"input.{found.problem}"]
             text = self.words["input.missing"].format(key=found.key, task=found.producer, why=why)
-            return self._one("read", order, text)
+            return self._one("read", order, self._input_marked(found, text))
         path = self.words["input.path"].format(path=found.version.path) if found.version.path else ""
         text = self.words["input"].format(
             key=found.key, task=found.producer, id=found.artifact.id, version=found.version.number, path=path
         )
-        return [Form("reference", (Piece("read", order, self._entry(text)),))]
+        return [Form("reference", (Piece("read", order, self._entry(self._input_marked(found, text))),))]
+
+    def _input_marked(self, found: Input, text: str) -> str:
+        return self._marked(f"inputs.{found.key}", text) if found.named else text
 
     def workspace_state(self, judged: Judged) -> list[Form]:
         """Branch, commit and changed files; their number where there are many."""

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from workbench.domain.change import RecordChange
+from workbench.domain.contested import lost, refusal, touched
 from workbench.domain.package import Envelope
 from workbench.domain.record import SCHEMA
 from workbench.domain.schema import TABLES, decode, encode
@@ -98,3 +99,17 @@ def cleaned(kind: str, document: Mapping[str, Any]) -> dict[str, Any]:
         raise UsageError(f"no {one_of(kind)}: {wrong}", f"see: workbench schema print {one_of(kind)}") from None
     checked(clean["id"])
     return clean
+
+
+def refuse_contested(kind: str, before: Mapping[str, Any], document: Mapping[str, Any], actor: str) -> None:
+    """Nobody but a person decides a contested field, and a person not by taking away what it stands in.
+
+    Raises:
+        HumanNeededError: The change decides one, and its actor is no person.
+        RefusedError: One would vanish undecided.
+    """
+    human = actor.startswith("human:")
+    field = next(iter((lost if human else touched)(before, document)), None)
+    if field is not None:
+        name = next((str(before[key]) for key in ("slug", "key", "alias") if key in before), str(before["id"]))
+        raise refusal(one_of(kind), name, f"{kind}/{before['id']}", field, human=human)

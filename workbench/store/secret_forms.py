@@ -1,7 +1,7 @@
 """A secret in every form in which a file of text can hold it, found and replaced.
 
 As it is; behind the escapes of JSON and of addresses, whole or in part and several times over; with the
-entities of markup; in base64 (also inside of a longer text that was encoded, in both alphabets); in
+entities of markup, named or numbered; in base64 (also inside of a longer text that was encoded, in both alphabets); in
 UTF-16. Not found: what was compressed, encrypted, hashed, split, or encoded in another way, and
 base64 that is broken into lines.
 """
@@ -9,9 +9,10 @@ base64 that is broken into lines.
 from __future__ import annotations
 
 import base64
-import html
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
+from html.entities import html5
 from typing import Any
 
 from workbench.store.names import file_name
@@ -24,6 +25,9 @@ _CERTAIN = 7
 _NAMED = re.compile(r"\b(facts|notes|aliases|trims|history)/([^/\s\"]+)")
 _RUN = "[A-Za-z0-9+/_-]"
 _PAD = "(?:=|%3[dD]){0,2}"
+_HASH, _END = "(?:#|%(?:25)*23)", "(?:;|%(?:25)*3[bB])"
+_AND = rf"(?:&|\\{{1,8}}u0026|%(?:25)*26)(?:(?:amp|AMP|{_HASH}0*38|{_HASH}[xX]0*26){_END})*"
+"""The sign that an entity begins with, itself perhaps escaped."""
 _SHORT = {"\n": "n", "\t": "t", "\r": "r", "\b": "b", "\f": "f", '"': '"', "/": "/"}
 
 
@@ -92,9 +96,15 @@ class Secret:
         return f"{found[1]}/{found[2].replace(self._name, 'purged')}"
 
 
-def spelling(text: str) -> str:
-    """A pattern of a text in which each character is itself, or is written with an escape."""
-    return "".join(f"(?:{'|'.join(_ways(character))})" for character in text)
+def spelling(text: str, *, markup: bool = True) -> str:
+    """A pattern of a text in which each character is itself, or is written with an escape.
+
+    Args:
+        text: What is looked for.
+        markup: Also by the entities of markup, in which base64 is hardly written.
+    """
+    ways = {character: [*_ways(character), *(_entities(character) if markup else ())] for character in set(text)}
+    return "".join(f"(?:{'|'.join(ways[character])})" for character in text)
 
 
 def _ways(character: str) -> Iterator[str]:
@@ -110,8 +120,22 @@ def _ways(character: str) -> Iterator[str]:
     yield "".join(r"\\{1,8}u" + _hex(units[at : at + 2].hex()) for at in range(0, len(units), 2))
     # Encoded twice, the sign itself is %25.
     yield "".join("%(?:25)*" + _hex(f"{byte:02x}") for byte in character.encode("utf-8", "surrogatepass"))
-    if (entity := html.escape(character)) != character:
-        yield re.escape(entity)
+
+
+def _entities(character: str) -> Iterator[str]:
+    """By name or by number; where a text was escaped twice, the sign itself is an entity."""
+    code = ord(character)
+    numbers = (f"0*{code}(?:{_END}|(?![0-9]))", f"[xX]0*{_hex(f'{code:x}')}(?:{_END}|(?![0-9A-Fa-f]))")
+    yield f"{_AND}(?:{'|'.join((f'{_HASH}(?:{numbers[0]}|{numbers[1]})', *_names().get(character, ())))})"
+
+
+@cache
+def _names() -> dict[str, list[str]]:
+    """The names of entities by their character, as patterns, the longest first."""
+    names: dict[str, list[str]] = {}
+    for name, character in sorted(html5.items(), key=lambda item: (-len(item[0]), item[0])):
+        names.setdefault(character, []).append(re.escape(name).replace(";", _END))
+    return names
 
 
 def _hex(digits: str) -> str:
@@ -128,9 +152,9 @@ def _encodings(secret: str) -> Iterator[str]:
     raw = secret.encode("utf-8", "surrogatepass")
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         own = encode(raw).decode().rstrip("=")
-        yield f"(?<!{_RUN}){spelling(own)}{_PAD}(?!{_RUN})"
+        yield f"(?<!{_RUN}){spelling(own, markup=False)}{_PAD}(?!{_RUN})"
         for before in range(3):
             first = -(-before * 8 // 6)
             core = encode(b"\0" * before + raw).decode()[first : (before + len(raw)) * 8 // 6]
             if len(core) >= _CERTAIN:
-                yield f"(?<!{_RUN}){_RUN}*?{spelling(core)}{_RUN}*{_PAD}"
+                yield f"(?<!{_RUN}){_RUN}*?{spelling(core, markup=False)}{_RUN}*{_PAD}"

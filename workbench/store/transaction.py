@@ -18,7 +18,7 @@ from workbench.domain.schema import TABLES, decode
 from workbench.domain.trimming import Trim
 from workbench.errors import NotFoundError, VersionConflictError
 from workbench.store.assemble import assemble
-from workbench.store.draft import KINDS, Held, Staged, cleaned, content_of, document_of
+from workbench.store.draft import KINDS, Held, Staged, cleaned, content_of, document_of, refuse_contested
 from workbench.store.edits import Edits
 from workbench.store.form import digest, storable
 from workbench.store.held import Shelf
@@ -41,11 +41,15 @@ class Transaction:
         fresh: Reads all records as they are under the lock.
         look: Reads the files of some places.
         now: UTC text.
+        actor: Who does it: a person alone decides what merged copies left contested.
     """
 
-    def __init__(self, shelf: Shelf, edits: Edits, fresh: Callable[[], Records], look: Look, now: str) -> None:
+    def __init__(
+        self, shelf: Shelf, edits: Edits, fresh: Callable[[], Records], look: Look, now: str, actor: str
+    ) -> None:
         self.id = new_id()
         self.now = now
+        self._actor = actor
         self._shelf = shelf
         self._edits = edits
         self._fresh = fresh
@@ -309,6 +313,7 @@ class Transaction:
         if old is not None and {**document, "version": 0} == {**old, "version": 0}:
             return old
         if old is not None:
+            refuse_contested(kind, old, document, self._actor)
             document = decided(old, document)
         if kind != "packages":
             document["version"] = held.version + 1 if held is not None else 1

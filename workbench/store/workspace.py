@@ -319,7 +319,7 @@ class Workspace:
                 pen = Committer(tree, journal)
                 shelf = Shelf(tree, self._places.find, pen.pending)
                 edits = Edits(journal, pen, shelf, partial(self._touched, since), at)
-                tx = self._open.transaction = Transaction(shelf, edits, self.load, self._look, at)
+                tx = self._open.transaction = Transaction(shelf, edits, self.load, self._look, at, actor)
                 try:
                     yield tx
                 finally:
