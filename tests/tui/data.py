@@ -387,7 +387,7 @@ def view(**changes: object) -> View:
         ),
         needs_you=(
             Need("challenged", "pdf.orientation: your later words differ from what holds", "s", "f0portrait"),
-            Need("stale", "package for codex: src/export/pdf.py changed", "H", "pk1stale00"),
+            Need("stale", "package for codex: src/export/pdf.py changed", "4", "pk1stale00"),
         ),
         damaged=(),
     )

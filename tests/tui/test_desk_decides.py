@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.domain.fact import Arrival
+from workbench.domain.arrival import Arrival
 from workbench.errors import RefusedError, VersionConflictError
 from workbench.services import facts, tasks, workspaces
 from workbench.services.context import Context, open_context
@@ -42,6 +42,21 @@ def test_a_records_past_and_the_way_back(ctx: Context) -> None:
     assert undone.command.startswith("rollback fact")
     desk.undo(undone.change)
     assert ctx.workspace.load().facts[blue.id].reason == "calm"
+
+
+def test_the_past_of_a_fact_holds_what_it_replaced(ctx: Context) -> None:
+    desk = ServicesDesk(ctx)
+    first = facts.propose(ctx, "theme", "red").fact
+    blue = proposed(ctx, "theme", "blue").fact
+    desk.confirm(blue.id, desk.settlement(blue.id).expect)
+    green = proposed(ctx, "theme", "green").fact
+    desk.confirm(green.id, desk.settlement(green.id).expect)
+    steps = desk.timeline("facts", green.id)
+    assert [step.earlier and step.earlier.value for step in steps] == [None, None, "blue", "blue", "red"]
+    assert "value: red" in [d.line for d in steps[-1].differences]
+    (row,) = (f for f in desk.view().facts if f.fact.id == green.id)
+    assert [fact.id for fact in row.replaced] == [blue.id, first.id]
+    assert len(desk.timeline("facts", first.id)) == 1
 
 
 def test_both_values_are_kept_by_scope(ctx: Context) -> None:

@@ -18,6 +18,7 @@ from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.found import FoundScreen
 from workbench.tui.settings import Settings
 from workbench.tui.widgets.found_list import FoundList
+from workbench.tui.widgets.pane import FilterLine
 
 
 async def at_the_list(app, pilot):
@@ -53,6 +54,7 @@ async def test_each_act_is_one_key_and_the_list_stays(opened, desk):
         await pilot.press(*"old", "enter")
         await until(pilot, lambda: ("refuse_found", "f0aligned0", "old") in desk.done)
         await sees(pilot, "nothing waits for you")
+        assert text_of(app).lower().count("nothing waits for you") == 1
         await pilot.press("j", "e")
         await sees(pilot, "edit and keep")
         await pilot.press("space", "U", "I", "enter")
@@ -152,6 +154,73 @@ async def test_nothing_moves_while_a_person_types_or_reads(opened, desk):
         await pilot.press("escape")
         await sees(pilot, "3 found")
         assert rows.current_id == stood
+
+
+def arrives(desk, app, offered=(), rest=(), without=()):
+    """Something is heard, or decided elsewhere, while the list is open."""
+    kept = tuple(one for one in desk.found.offered if one.id not in without)
+    desk.found = replace(desk.found, offered=(*offered, *kept), rest=(*rest, *desk.found.rest))
+    desk.change(offered=len(desk.found.offered))
+    app.nudge()
+
+
+def line_of_cursor(app):
+    return next(number for number, line in enumerate(lines_of(app)) if "▌" in line)
+
+
+@pytest.mark.parametrize("size", [(120, 40), (60, 24)])
+@pytest.mark.parametrize("down", [0, 1, 2, 4])
+async def test_what_arrives_is_shown_and_the_line_under_the_cursor_stays(opened, desk, size, down):
+    many = tuple(replace(one, id=f"{one.id}{n}") for n in range(12) for one in desk.found.rest)
+    desk.found = replace(desk.found, rest=many)
+    async with opened(desk, size) as (app, pilot):
+        await at_the_list(app, pilot)
+        await pilot.press(*["j"] * down)
+        await pilot.pause()
+        rows = app.screen.query_one(FoundList)
+        stood, line = rows.current_id, line_of_cursor(app)
+        new = replace(desk.found.offered[0], id="f0new00000", text="ink = black")
+        arrives(desk, app, offered=(new,), rest=(replace(desk.found.rest[0], id="f0rest0000"),))
+        await sees(pilot, "3 to look at")
+        await pilot.pause()
+        assert (rows.current_id, line_of_cursor(app)) == (stood, line)
+        assert {"f0new00000", "f0rest0000"} <= {row.id for row in rows.rows}
+
+
+async def test_what_arrives_disturbs_no_typing_and_no_decision(opened, desk):
+    async with opened(desk) as (app, pilot):
+        await at_the_list(app, pilot)
+        first = desk.found.offered[0]
+        new = replace(first, id="f0new00000", text="ink = black")
+        await pilot.press("slash", *"forma")
+        arrives(desk, app, offered=(new,))
+        await sees(pilot, "3 to look at")
+        await pilot.press("t")
+        await pilot.pause()
+        assert app.screen.query_one(FilterLine).value == "format"
+        assert app.screen.query_one(FilterLine).has_focus
+        await pilot.press("escape", "g", "e")
+        await sees(pilot, "edit and keep")
+        # Another process decides about the line that is being edited: the words are not put upon another line.
+        arrives(desk, app, without=(first.id,))
+        await until(pilot, lambda: first.id not in {one.id for one in app.screen_stack[-2].shown.offered})
+        await pilot.press("X", "Y", "enter")
+        await until(pilot, lambda: any(row[0] == "accept_found" for row in desk.done))
+        (done,) = (row for row in desk.done if row[0] == "accept_found")
+        assert done[1] == first.id
+        assert str(done[2]).endswith("XY")
+
+
+@pytest.mark.parametrize("size", [(200, 60), (80, 24), (60, 24)])
+async def test_every_key_stands_in_the_footer(opened, desk, size):
+    async with opened(desk, size) as (app, pilot):
+        await at_the_list(app, pilot)
+        footer = "\n".join(lines_of(app)[-6:])
+        for key in ("enter keep", "e edit", "x refuse", "space skip", "u undo", "m message", "/ search", "esc close"):
+            assert f" {key} " in footer
+        assert any(word in footer for word in ("s side by side", "s compare"))
+        assert any(word in footer for word in ("b keep both", "b both"))
+        assert "times smaller" in footer
 
 
 async def test_finds_that_nobody_is_asked_about_appear_only_for_their_words(opened, desk):

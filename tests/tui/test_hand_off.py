@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.tui import data
-from tests.tui.seeing import says, sees, text_of, until
+from tests.tui.seeing import lines_of, says, sees, text_of, until
 from workbench.domain.package import Difference
 from workbench.tui.desk import Choice
 from workbench.tui.screens.follow import FollowScreen
@@ -141,6 +141,45 @@ async def test_a_stale_package_is_recompiled_in_its_place(opened, desk):
         await pilot.press("enter")
         await screen(pilot, LaunchScreen)
         assert ("prepare", Choice("codex"), "pk1stale00") in desk.done
+
+
+@pytest.mark.parametrize("size", [(180, 50), (60, 24)])
+async def test_the_key_that_hands_off_renews_the_stale_package_under_the_cursor(opened, desk, size):
+    async with opened(desk, size) as (app, pilot):
+        await pilot.press("4", "j")
+        await sees(pilot, "H renew it")
+        await pilot.press("H")
+        await screen(pilot, PackageScreen)
+        await pilot.press("enter")
+        await screen(pilot, LaunchScreen)
+        assert ("prepare", Choice("codex"), "pk1stale00") in desk.done
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
+        await pilot.press("2")
+        await sees(pilot, "H hand off")
+
+
+async def test_heads_keep_their_columns_when_the_rows_come_back(opened, desk):
+    async with opened(desk, (80, 24)) as (app, pilot):
+        await to_package(pilot)
+        head = next(line for line in lines_of(app) if "tokens" in line and "what" in line)
+        await pilot.press("tab", "tab", "tab")
+        await sees(pilot, "[rows]")
+        await pilot.pause()
+        assert head in lines_of(app)
+
+
+async def test_no_key_and_no_way_is_cut_where_it_is_narrow(opened, desk):
+    async with opened(desk, (60, 24)) as (app, pilot):
+        await to_package(pilot)
+        for words in ("enter go on", "space take", "+/- budget", "tab prompt", "esc close"):
+            assert words in text_of(app)
+        await pilot.press("enter")
+        await screen(pilot, LaunchScreen)
+        await sees(pilot, "esc close")
+        seen = " ".join(text_of(app).replace("┃", " ").replace("▌", " ").split())
+        for offer in desk.offers("pk3new0000"):
+            assert (offer.why_not or offer.note) in seen
 
 
 async def test_a_failed_launch_is_explained_with_a_way_on(opened, desk):

@@ -242,3 +242,51 @@ def test_looks(snap_compare, width):
         await pilot.pause()
 
     assert snap_compare(app, terminal_size=(width, 36), run_before=ready)
+
+
+@pytest.mark.parametrize("size", [(180, 50), (60, 24)])
+@pytest.mark.parametrize(("pane", "filtered"), [("1", "history"), ("4", "facts")])
+async def test_a_filter_typed_where_no_list_is_narrows_the_one_beside(opened, desk, size, pane, filtered):
+    async with opened(desk, size) as (app, pilot):
+        await pilot.press(pane, "slash", *"green")
+        await pilot.pause()
+        assert app.screen is app.main
+        assert app.main.active == filtered
+        assert app.main.pane.words == "green"
+
+
+async def test_what_is_new_to_settle_shows_at_the_top_of_facts_that_nobody_moved(opened, desk):
+    rows = desk.shown.facts
+    many = [replace(rows[3], fact=data.fact(f"f0more{n:04}", f"more.{n}", n), key=f"more.{n}") for n in range(20)]
+    desk.change(facts=(*rows[2:], *many))
+    new = replace(rows[0], fact=data.fact("f0new00000", "a.new.one", "yes"), key="a.new.one", against=())
+    async with opened(desk, (100, 30)) as (app, pilot):
+        facts = app.main.facts.list
+        desk.change(facts=(*rows, *many))
+        app.nudge()
+        await sees(pilot, "1 to settle")
+        assert facts.scroll_offset.y == 0
+        assert facts.current.lifecycle == "proposed"
+        await pilot.press("3")
+        desk.change(facts=(new, *rows, *many))
+        app.nudge()
+        await sees(pilot, "2 to settle")
+        assert facts.scroll_offset.y == 0
+        assert facts.current.fact.id == rows[0].fact.id  # the row under her hand
+        await pilot.press("G")
+        await pilot.press("2")
+        stood = facts.current_id
+        desk.change(facts=(*rows, *many))
+        app.nudge()
+        await sees(pilot, "1 to settle")
+        assert facts.current_id == stood
+        assert facts.scroll_offset.y > 0
+
+
+async def test_every_proposal_counts_as_one_thing_to_settle(opened, desk):
+    rows = desk.shown.facts
+    square = replace(rows[0], fact=data.fact("f0square00", "pdf.orientation", "square"))
+    other = replace(rows[0], fact=data.fact("f0other000", "pdf.size", "A4"), key="pdf.size", against=())
+    desk.change(facts=(rows[0], square, other, *rows[1:]))
+    async with opened(desk) as (_, pilot):
+        await sees(pilot, "3 to settle")

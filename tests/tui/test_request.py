@@ -113,3 +113,12 @@ def test_looks(snap_compare, size):
         await pilot.pause()
 
     assert snap_compare(app, terminal_size=size, run_before=ready)
+
+
+async def test_every_key_is_named_where_it_is_narrow(opened, desk):
+    async with opened(desk, (60, 24)) as (_, pilot):
+        await pilot.press("m")
+        await sees(pilot, "] next request")
+        seen = text_of(pilot.app)
+        assert "[ request before" in seen
+        assert "esc close" in seen

@@ -54,6 +54,18 @@ def test_a_cut_is_planned_carried_out_and_taken_back(desk):
     assert desk.view().history.tokens_kept == plan.before
 
 
+def test_sessions_say_the_same_of_themselves_everywhere(desk, context):
+    view = desk.view()
+    rows = {row.name: row for row in desk.sessions(view.task.task.id)}
+    titles = ["Categories for every to-do", "Category filter with buttons", "Style guide for filter bar and theme"]
+    assert sorted(row.title for row in rows.values()) == titles
+    for session in view.sessions:
+        row = rows[f"{session.agent}:{session.id}"]
+        assert (row.title, row.live) == (session.title, session.status == "live")
+        assert row.updated_at == session.updated_at
+    assert sorted(row.live for row in rows.values()) == [False, False, True]  # whatever the copies' own times
+
+
 def test_a_proposal_is_settled_against_what_was_seen(desk, context):
     proposed = next(f for f in desk.view().facts if f.lifecycle == "proposed")
     settling = desk.settlement(proposed.fact.id)

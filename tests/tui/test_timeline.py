@@ -91,3 +91,28 @@ async def test_hostile_words_are_shown_as_stored(opened, desk, monkeypatch):
             assert not {c for c in seen if (ord(c) < 32 and c != "\n") or 0x7F <= ord(c) < 0xA0}
             await pilot.press("escape")
             await until(pilot, lambda: app.screen is app.main)
+
+
+async def test_what_a_fact_replaced_is_told_and_not_rolled_back(opened, desk, monkeypatch):
+    blue = data.fact("f0blue0000", "pdf.orientation", "blue")
+    steps = (data.STEPS[0], replace(data.STEPS[1], earlier=blue))
+    monkeypatch.setattr(desk, "timeline", lambda kind, record: steps)
+    rows = desk.shown.facts
+    desk.change(facts=(replace(rows[3], replaced=(blue,)),))
+    async with opened(desk) as (app, pilot):
+        await pilot.press("3", "L")
+        await sees(pilot, "blue before it")
+        await pilot.press("j", "enter")
+        await says(pilot, "blue was another fact")
+        assert isinstance(app.screen, TimelineScreen)
+        await pilot.press("escape", "enter")
+        await sees(pilot, "replaced blue")
+
+
+async def test_of_many_fields_the_value_is_never_left_off(opened, desk, monkeypatch):
+    many = tuple(FieldDifference(f"field{n}", None, n) for n in range(12))
+    step = replace(data.STEPS[0], differences=(*many, FieldDifference("value", None, "portrait")))
+    monkeypatch.setattr(desk, "timeline", lambda kind, record: (step,))
+    async with opened(desk) as (_, pilot):
+        await pilot.press("3", "L")
+        await sees(pilot, "value: portrait")

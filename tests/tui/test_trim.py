@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from tests.tui import data
 from tests.tui.seeing import says, sees, text_of, until
-from workbench.tui.screens.trim import TrimScreen
+from workbench.tui.screens.trim import ACTS, TrimScreen
 
 
 def refs(*ids: str) -> frozenset[str]:
@@ -124,3 +126,17 @@ async def test_a_package_that_cannot_be_made_is_said(opened, desk):
     async with opened(desk) as (_, pilot):
         await pilot.press("t")
         await sees(pilot, "next package: none can be made as things are")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 24)])
+async def test_what_goes_and_the_three_ways_stand_in_full_on_a_small_screen(opened, desk, size):
+    async with opened(desk, size) as (app, pilot):
+        app.main.history.reveal(f"{data.SESSION}#m0017")
+        await pilot.press("space", "t")
+        await sees(pilot, "tokens of this history")
+        await sees(pilot, "esc close")
+        seen = " ".join(text_of(app).replace("┃", " ").split())
+        assert "more," not in seen
+        assert "d m x choose how" in seen
+        for _act, _key, what in ACTS:
+            assert what in seen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
@@ -15,6 +15,7 @@ from textual import on, work
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.notifications import Notify
 from textual.reactive import reactive
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
@@ -96,7 +97,7 @@ class WorkbenchApp(App[int]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+z", "suspend_process", "suspend", show=False, system=True)]
     NOTIFICATION_TIMEOUT = 6
 
-    view: reactive[View | None] = reactive(None, always_update=True)
+    view: reactive[View | None] = reactive(None, always_update=True, repaint=False)
 
     def __init__(
         self, desk: Desk, settings: Settings | None = None, clock: Callable[[], datetime] | None = None
@@ -155,11 +156,9 @@ class WorkbenchApp(App[int]):
 
     def on_mount(self) -> None:
         """Keys, workers."""
-        for complaint in self._complaints:
-            self.say(complaint, kind="warning")
         self.set_keymap(dict(self.settings.keymap))
-        for name in unknown_ids(self.settings.keymap):
-            self.say(f"keymap: there is no key named {name}", kind="warning")
+        self._complaints += [f"keymap: there is no key named {name}" for name in unknown_ids(self.settings.keymap)]
+        self._say_all(self._complaints)
         self.app_resume_signal.subscribe(self, lambda _: self._resumed())
         self.call_after_refresh(self._begin)
 
@@ -235,8 +234,7 @@ class WorkbenchApp(App[int]):
     async def _resume(self) -> None:
         """Say what became of handovers that a crash left in the middle."""
         try:
-            for said in await asyncio.to_thread(self.desk.resume):
-                self.say(said)
+            self._say_all(await asyncio.to_thread(self.desk.resume), kind="information")
         except WorkbenchError as error:
             self.fail(error)
 
@@ -268,8 +266,7 @@ class WorkbenchApp(App[int]):
         while True:
             await asyncio.sleep(PULSE)
             try:
-                for said in await asyncio.to_thread(self.desk.join):
-                    self.say(said)
+                self._say_all(await asyncio.to_thread(self.desk.join), kind="information")
                 # Where there were events, some may have been lost.
                 thorough, self._hinted = self._hinted, False
                 pulse = await asyncio.to_thread(self.desk.pulse, thorough)
@@ -315,10 +312,14 @@ class WorkbenchApp(App[int]):
         self._grown.set()
         if first:
             self._load_flows()
-            for warning in event.view.warnings[:WARNINGS_SAID]:
-                self.say(warning, kind="warning")
-            if len(event.view.warnings) > WARNINGS_SAID:
-                self.say(f"and {len(event.view.warnings) - WARNINGS_SAID} more warnings: workbench doctor")
+            self._greet(event.view.warnings)
+
+    def _greet(self, warnings: Sequence[str]) -> None:
+        """Say what is wrong with the settings and the workspace together: the later would hide the earlier."""
+        if warnings:
+            left = len(warnings) - WARNINGS_SAID
+            more = [f"and {left} more warnings: workbench doctor"] if left > 0 else []
+            self._say_all([*self._complaints, *warnings[:WARNINGS_SAID], *more])
 
     @on(ReadFailed)
     def _read_failed(self, event: ReadFailed) -> None:
@@ -441,6 +442,18 @@ class WorkbenchApp(App[int]):
     def say(self, text: str, *, kind: Kind = "information") -> None:
         """One sentence in a corner; data in it is never markup."""
         self.notify(one_line(text, 400), severity=kind, markup=False)
+
+    def _say_all(self, lines: Sequence[str], kind: Kind = "warning") -> None:
+        """Several sentences at once, each on its line."""
+        if lines:
+            self.notify("\n".join(one_line(text, 400) for text in lines), severity=kind, markup=False)
+
+    def _on_notify(self, event: Notify) -> None:
+        """Show the newest notice alone: an older one is no longer so."""
+        self._notifications.clear()
+        for screen in self.screen_stack:
+            screen.query("ToastHolder").remove()  # the toolkit leaves an empty line of each that went
+        super()._on_notify(event)
 
     def fail(self, error: WorkbenchError) -> None:
         """A failure, and what to do about it."""

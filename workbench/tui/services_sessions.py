@@ -80,7 +80,7 @@ class SessionDesk(DeskBase):
         with suppress(WorkbenchError):  # another process writes; the next look tries again
             joined, offered = successors.join(self.ctx)
             moment = self.ctx.now()
-            self._offers = tuple(row for row in offered if session_list.is_live(row.session, moment))
+            self._offers = tuple(row for row in offered if session_list.heard_lately(row.session.updated_at, moment))
         return [f"joined: {_named(row)}, {row.briefly}. u takes it back." for row in joined]
 
     @property

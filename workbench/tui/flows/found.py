@@ -24,10 +24,12 @@ async def found(app: WorkbenchApp) -> None:
         except WorkbenchError as error:
             app.fail(error)
             app.nudge()
+        return await read()
+
+    async def read() -> Review:
         return await asyncio.to_thread(app.desk.review)
 
-    review = await asyncio.to_thread(app.desk.review)
-    message = await app.push_screen_wait(FoundScreen(review, do, app.clock(), app.refusal))
+    message = await app.push_screen_wait(FoundScreen(await read(), do, read, app.clock(), app.refusal))
     if message is not None:
         go_to_message(app, message)
 

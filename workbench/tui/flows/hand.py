@@ -78,8 +78,14 @@ async def compile_and_go(app: WorkbenchApp, choice: Choice, replaces: str | None
             # What was looked at is no longer so: said, and the package opens as it is now.
             app.fail(changed)
             choice = answer.choice
-    app.changed(f"It takes the place of the package for {choice.to} that waited." if replaces else "")
+    app.changed(f"It replaces the package for {choice.to} that waited." if replaces else "")
     await launch(app, package, answer.choice)
+
+
+async def renew(app: WorkbenchApp, package: str) -> None:
+    """Compile a package that no longer holds anew, in its place."""
+    draft = await asyncio.to_thread(app.desk.stored, package)
+    await compile_and_go(app, draft.choice, replaces=package)
 
 
 async def open_package(app: WorkbenchApp, package: str) -> None:
@@ -120,7 +126,7 @@ async def launch(app: WorkbenchApp, package: str, choice: Choice) -> None:
         leaving = await asyncio.to_thread(app.desk.leaving, package)
         answer = await app.push_screen_wait(LaunchScreen(choice.to, offers, differences, leaving))
         if answer is None:
-            app.say("The package waits in the packages pane; enter opens it.")
+            app.say("The package waits in the packages pane (4).")
             return
         if answer.step == "recompile":
             await compile_and_go(app, choice, replaces=package)

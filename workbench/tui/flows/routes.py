@@ -27,6 +27,8 @@ def flow_of(app: WorkbenchApp, event: Act) -> Coroutine[Any, Any, Any] | None:
             return settle.settle_contest(app, event.subject)
         case "hand":
             return hand.hand_off(app)
+        case "renew":
+            return hand.renew(app, event.subject)
         case "package":
             return hand.open_package(app, event.subject)
         case "fact":

@@ -26,7 +26,7 @@ async def timeline(app: WorkbenchApp, subject: str) -> None:
     picked = await app.push_screen_wait(screen)
     if picked is None:
         return
-    plan = await asyncio.to_thread(app.desk.plan_rollback, record, picked)
+    plan = await asyncio.to_thread(app.desk.plan_rollback, record, picked.change)
     if not plan.entries:
         app.say("It is so already.")
     elif await app.push_screen_wait(Confirm("as it was then", _shown(plan), "bring it back")):

@@ -45,6 +45,9 @@ class FactScreen(Modal[None]):
         yield paint.lines(value_text(fact.value), 30, "bold")[0]
         if fact.statement:
             yield paint.line(fact.statement, limit=1000)
+        if self._row.replaced:
+            values = ", ".join(value_text(old.value) for old in self._row.replaced)
+            yield Content.assemble(("replaced ", paint.QUIET), paint.line(values, limit=300))
         if fact.reason:
             yield Content.assemble(("because ", paint.QUIET), paint.line(fact.reason, limit=600))
         yield Content("")

@@ -33,7 +33,7 @@ class FollowScreen(Modal[str]):
         Binding("a", "again", "let the one before go on"),
     ]
 
-    view: reactive[View | None] = reactive(None, always_update=True)
+    view: reactive[View | None] = reactive(None, always_update=True, repaint=False)
 
     def __init__(self, handed: Handed) -> None:
         super().__init__()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +16,7 @@ from textual.reactive import reactive
 from textual.widgets import Input, Static
 
 from workbench.domain.fact import value_text
+from workbench.errors import WorkbenchError
 from workbench.tui import paint
 from workbench.tui.keys import bindings
 from workbench.tui.screens.ask import AskText
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
     from workbench.services.following import Heard
     from workbench.services.reviewing import Found, Review
 
-WITH_ALL = 110
-"""Cells from which the figures have all their words."""
 What = Literal["accept", "refuse", "both", "skip", "settle", "undo"]
 
 
@@ -43,6 +43,7 @@ class FoundAct:
 
 
 Do = Callable[[FoundAct], Awaitable["Review"]]
+Read = Callable[[], Awaitable["Review"]]
 
 
 class FoundScreen(Modal[str]):
@@ -51,19 +52,26 @@ class FoundScreen(Modal[str]):
     Args:
         review: What there is.
         do: Carries an act out, and gives what there is then.
+        read: Gives what there is now; asked whenever the app has a new view.
         now: For the ages.
         refusal: Why nothing can be decided here; empty where it can.
     """
 
     WIDE = True
+    KEY_LINES = 2
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "accept", "keep"), *bindings("found")]
 
     shown: reactive[Review | None] = reactive(None, always_update=True)
 
-    def __init__(self, review: Review, do: Do, now: datetime, refusal: str = "") -> None:
+    def __init__(self, review: Review, do: Do, read: Read, now: datetime, refusal: str = "") -> None:
         super().__init__()
-        self._first, self._do, self._now, self._refusal = review, do, now, refusal
+        self._first, self._do, self._read, self._now, self._refusal = review, do, read, now, refusal
         self._busy = False
+        self._acts = 0
+        """Counts up when an act begins and when it ends: what was read before is old then."""
+        self._news = asyncio.Event()
+        self._places: dict[str, int] = {}
+        """Where the lines that stand before the person stood first: what arrives comes behind them."""
 
     def content(self) -> ComposeResult:
         """The lines, the words to look for, and what it saves."""
@@ -75,6 +83,22 @@ class FoundScreen(Modal[str]):
         """Show what was given."""
         self.shown = self._first
         self.query_one(FoundList).focus()
+        self.watch(self.app, "view", self._news.set, init=False)
+        self._keep_up()
+
+    @work(group="look", exit_on_error=False)
+    async def _keep_up(self) -> None:
+        """Show what arrives while the list is open; what the person types, and the line she is on, stay."""
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            acts = self._acts
+            try:
+                review = await self._read()
+            except WorkbenchError:
+                continue  # the app says so, and looks again
+            if acts == self._acts and not self._busy and review != self.shown:
+                self.shown = review
 
     def keys(self) -> list[BarKey]:
         """What can be done about the line under the cursor."""
@@ -85,8 +109,8 @@ class FoundScreen(Modal[str]):
             BarKey("e", "edit", "edit", able),
             BarKey("x", "refuse", "refuse", able),
             BarKey("space", "skip", "skip", able and bool(one and one.offered), 1),
-            BarKey("s", "side by side", "settle", able and bool(one and one.fact and one.fact.against), 4),
-            BarKey("b", "keep both", "both", able and bool(one and one.apart), 3),
+            BarKey("s", "side by side", "settle", able and bool(one and one.fact and one.fact.against), 4, "compare"),
+            BarKey("b", "keep both", "both", able and bool(one and one.apart), 3, "both"),
             BarKey("m", "message", "message", bool(one and one.ref), 2),
             BarKey("u", "undo", "undo", not self._refusal, 1),
             BarKey("/", "search", "search", spare=3),
@@ -102,9 +126,11 @@ class FoundScreen(Modal[str]):
             return
         words = self.query_one(FilterLine).value.strip().lower()
         rows = self.query_one(FoundList)
+        for one in self.shown.offered:
+            self._places.setdefault(one.id, len(self._places))
         offered, rest = (
             [one for one in part if not words or holds_words(one, words)]
-            for part in (self.shown.offered, self.shown.rest)
+            for part in (sorted(self.shown.offered, key=lambda one: self._places[one.id]), self.shown.rest)
         )
         rows.empty = NOT_FOUND if words else EMPTY
         rows.show_found(offered, rest)
@@ -162,8 +188,8 @@ class FoundScreen(Modal[str]):
         else:
             self.dismiss(None)
 
-    def _act(self, what: What, text: str | None = None) -> None:
-        one = self._one
+    def _act(self, what: What, text: str | None = None, one: Found | None = None) -> None:
+        one = one or self._one
         if self._refusal:
             self.notify(self._refusal, severity="warning", markup=False)
         elif not self._busy and (one is not None or what == "undo"):
@@ -171,11 +197,11 @@ class FoundScreen(Modal[str]):
 
     @work(group="found", exit_on_error=False)
     async def _carry_out(self, act: FoundAct) -> None:
-        self._busy = True
+        self._busy, self._acts = True, self._acts + 1
         try:
             self.shown = await self._do(act)
         finally:
-            self._busy = False
+            self._busy, self._acts = False, self._acts + 1
 
     def action_accept(self) -> None:
         """It is so."""
@@ -216,7 +242,7 @@ class FoundScreen(Modal[str]):
 
         def done(text: str | None) -> None:
             if text is not None:
-                self._act("accept", text)
+                self._act("accept", text, one)
 
         stands = value_text(one.fact.fact.value) if one.fact else one.text
         what = Content.assemble(paint.line(one.fact.key, "bold", 80), " is:") if one.fact else Content("The open item:")
@@ -231,7 +257,7 @@ class FoundScreen(Modal[str]):
 
         def done(why: str | None) -> None:
             if why is not None:
-                self._act("refuse", why)
+                self._act("refuse", why, one)
 
         about = Content.assemble(
             paint.line(one.text, "bold", 300), "\n", ("It is not asked again, in other words either.", paint.QUIET)
@@ -255,7 +281,9 @@ def gain(told: Heard, width: int) -> Content:
     figures = f"{paint.short(told.before)} → {paint.short(told.after)} tokens"
     advice = ": carry the whole where it fits" if told.saves_little else ""
     share = f"{paint.plural(told.sentences, 'sentence')}, {told.process / told.sentences:.0%} process"
-    if width < WITH_ALL:
-        return Content.styled(f"{share} · {figures}, {smaller}", paint.QUIET)
-    line = f"read as {told.form} · {share} · {figures} ({told.tokenizer}), {smaller}{advice}"
-    return Content.styled(line, paint.QUIET)
+    ways = (
+        f"read as {told.form} · {share} · {figures} ({told.tokenizer}), {smaller}{advice}",
+        f"{share} · {figures}, {smaller}",
+        f"{share}, {smaller}",
+    )
+    return Content.styled(next((way for way in ways if len(way) <= width), ways[-1]), paint.QUIET)

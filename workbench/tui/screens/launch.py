@@ -60,24 +60,22 @@ class WayList(LineList[LaunchOffer]):
         return row.way
 
     def row_height(self, row: LaunchOffer) -> int:
-        """Its name, and what it does."""
-        return 1
+        """As many lines as its words need."""
+        return len(self.row_lines(row, max(0, self.scrollable_content_region.width - 1)))
 
     def row_lines(self, row: LaunchOffer, width: int) -> Sequence[Content]:
         """The way and what it does, or why not."""
-        style = paint.QUIET if row.why_not else "bold"
-        return (
-            Content.assemble(
-                " ",
-                paint.word(row.way, 11, style),
-                paint.line(row.why_not or row.note, "$warn" if row.why_not else paint.QUIET, max(8, width)),
-            ),
-        )
+        head = Content.assemble(" ", paint.word(row.way, 11, paint.QUIET if row.why_not else "bold"))
+        words = paint.line(row.why_not or row.note, "$warn" if row.why_not else paint.QUIET, 400)
+        wrapped = words.wrap(max(20, width - head.cell_length))
+        blank = Content(" " * head.cell_length)
+        return [Content.assemble(blank if n else head, line.rstrip()) for n, line in enumerate(wrapped)]
 
 
 class LaunchScreen(Modal[LaunchAnswer]):
     """Choose the way, read the command, go."""
 
+    KEY_LINES = 2
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "launch", "launch"), *bindings("launch")]
 
     def __init__(
@@ -116,7 +114,6 @@ class LaunchScreen(Modal[LaunchAnswer]):
         self.watch(differences, "scroll_y", self._more)
         ways = self.query_one(WayList)
         ways.show_rows(self._offers)
-        ways.styles.height = max(1, len(self._offers))
         ways.cursor = next((n for n, offer in enumerate(self._offers) if not offer.why_not), 0)
         ways.focus()
         self._command()
@@ -124,12 +121,14 @@ class LaunchScreen(Modal[LaunchAnswer]):
 
     def on_resize(self) -> None:
         """The differences take what they need, and leave room for the ways and the command."""
-        self._share()
+        self.call_after_refresh(self._share)
 
     def _share(self) -> None:
-        rows = self.query_one(DifferenceList)
+        rows, ways = self.query_one(DifferenceList), self.query_one(WayList)
+        taken = max(1, sum(ways.row_height(offer) for offer in self._offers))
+        ways.styles.height = taken
         needed = sum(rows.row_height(row) for row in self._differences)
-        rows.styles.height = max(2, min(needed, self.app.size.height - len(self._offers) - LEAST_BELOW))
+        rows.styles.height = max(2, min(needed, self.app.size.height - taken - LEAST_BELOW))
         self.call_after_refresh(self._more)
 
     def _more(self) -> None:

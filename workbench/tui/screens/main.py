@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from workbench.tui.app import WorkbenchApp
 
 PANES = ("task", "history", "facts", "packages")
+FILTERED_BESIDE = {"task": "history", "packages": "facts"}
+"""Whose rows are filtered from a pane that has none to filter."""
+RENEW = "renew it"
+"""What handing off is called on a stale package."""
 _ALWAYS = ("help", "quit", "theme", "mouse", "rescan")
 """Keys that work before the workspace is read."""
 
@@ -47,7 +51,7 @@ class MainScreen(Screen[None]):
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (10, "-low"), (20, "-tall")]  # noqa: RUF012
     AUTO_FOCUS = "#history"
 
-    view: reactive[View | None] = reactive(None, always_update=True)
+    view: reactive[View | None] = reactive(None, always_update=True, repaint=False)
     active: reactive[str] = reactive("history")
     zoomed: reactive[bool] = reactive(False)
     state: reactive[str] = reactive("")
@@ -141,7 +145,8 @@ class MainScreen(Screen[None]):
             key = BY_ID[key_id]
             target = f"act('{key.id}')" if key.where != "main" else key.action
             spare = -1 if key.id == "help" else SPARE.get(key.id, 0)
-            keys.append(BarKey(shown[key.id], key.label, target, not self.why_not(key.id), spare))
+            label = RENEW if key.id == "hand" and self._stale() else key.label
+            keys.append(BarKey(shown[key.id], label, target, not self.why_not(key.id), spare))
         self.query_one("#keys", KeyBar).show(keys)
 
     def why_not(self, key_id: str) -> str:
@@ -193,12 +198,14 @@ class MainScreen(Screen[None]):
         self.zoomed = not self.zoomed
 
     def action_filter(self) -> None:
-        """Type the words that rows must hold."""
+        """Type the words that rows must hold; from a pane without such a list, in the one beside it.
+
+        Refused, the words typed next would act as keys.
+        """
+        self.active = FILTERED_BESIDE.get(self.active, self.active)
         pane = self.pane
         if isinstance(pane, FilteredPane):
             pane.start_filter()
-        else:
-            self.workbench.say("There is nothing to filter here: 2 and 3 have lists.")
 
     def action_find(self, step: int) -> None:
         """Go to the next row that holds the words; the rows shown all do."""
@@ -238,6 +245,11 @@ class MainScreen(Screen[None]):
     def _suggest(self) -> None:
         if self.able("mark.suggested"):
             self.post_message(Act("suggest"))
+
+    @on(LineList.Moved)
+    def _row_moved(self, event: LineList.Moved) -> None:
+        if isinstance(event.source, PackageList):
+            self.refresh_keys()
 
     @on(LineList.Opened)
     def _opened(self, event: LineList.Opened) -> None:
@@ -285,8 +297,18 @@ class MainScreen(Screen[None]):
         return rows[0].fact.id if rows else ""
 
     def action_hand_off(self) -> None:
-        """Hand the task to another agent."""
-        self._ask("hand", "hand")
+        """Hand the task to another agent; on a stale package, compile that one anew."""
+        stale = self._stale()
+        self._ask("hand", "renew" if stale else "hand", stale)
+
+    def _stale(self) -> str:
+        """The package under the cursor, where it waits and no longer holds; empty where not.
+
+        Nor where its task went to somebody else meanwhile: it is left behind.
+        """
+        row = self.packages.list.current if self.active == "packages" else None
+        left = row is not None and any(d.code == "attempt_not_current" for d in row.differences)
+        return row.envelope.id if row is not None and row.stale and not left else ""
 
     def action_edit(self) -> None:
         """Edit the fact under the cursor, or the task."""

@@ -25,6 +25,8 @@ class Modal(ModalScreen[T | None]):
     ]
     TITLE_TEXT: ClassVar[str] = ""
     WIDE: ClassVar[bool] = False
+    KEY_LINES: ClassVar[int] = 1
+    """How many lines the keys may take where they do not fit on one."""
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-tall")]  # noqa: RUF012
 
@@ -32,7 +34,7 @@ class Modal(ModalScreen[T | None]):
         """The box with its content and its keys."""
         with Vertical(id="box", classes="-wide-box" if self.WIDE else ""):
             yield from self.content()
-            yield KeyBar(id="modal-keys")
+            yield KeyBar(id="modal-keys", lines=self.KEY_LINES)
 
     def content(self) -> ComposeResult:
         """What stands in the box."""

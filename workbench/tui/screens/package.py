@@ -66,6 +66,7 @@ class PackageScreen(Modal[PackageAnswer]):
     """Rows that can be taken or left, a prompt to read, differences to know."""
 
     WIDE = True
+    KEY_LINES = 2
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "go", "on"),
         *bindings("package"),
@@ -135,6 +136,7 @@ class PackageScreen(Modal[PackageAnswer]):
         self.query_one(ContentSwitcher).current = self.tab
         self.query_one({"rows": "#manifest", "prompt": "#prompt", "freshness": "#freshness"}[self.tab]).focus()
         self._heads()
+        self.call_after_refresh(self._heads)  # rows that were hidden have their width only then
         self.refresh_keys()
 
     def watch_packing(self) -> None:
@@ -184,8 +186,10 @@ class PackageScreen(Modal[PackageAnswer]):
         ]
         note = self._tab_note(self.shown)
         self.query_one("#tabs", Static).update(Content.assemble(*tabs, "  ", note))
-        width = self.query_one(ManifestList).scrollable_content_region.width - 1
-        self.query_one("#row-head", Static).update(Content.assemble(" ", self.query_one(ManifestList).head(width)))
+        rows = self.query_one(ManifestList)
+        width = rows.scrollable_content_region.width - 1
+        if self.tab == "rows" and width > 0:
+            self.query_one("#row-head", Static).update(Content.assemble(" ", rows.head(width)))
 
     def _tab_note(self, shown: PackageInput) -> Content:
         stops = sum(d.stops for d in shown.differences)

@@ -90,6 +90,7 @@ class RequestScreen(Modal[Asked]):
     """
 
     WIDE = True
+    KEY_LINES = 2
     BINDINGS: ClassVar[list[BindingType]] = bindings("request")
 
     def __init__(self, found: RequestView, now: datetime) -> None:

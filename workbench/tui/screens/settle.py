@@ -46,6 +46,7 @@ class SettleScreen(Modal[SettleAnswer]):
     """Confirm, edit and confirm, reject, or look at the message first."""
 
     WIDE = False
+    KEY_LINES = 2
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "confirm", "confirm"), *bindings("settle")]
 
     def __init__(self, settling: Settling, now: datetime) -> None:

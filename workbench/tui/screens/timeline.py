@@ -8,6 +8,7 @@ from datetime import datetime
 from textual.app import ComposeResult
 from textual.content import Content
 
+from workbench.domain.fact import value_text
 from workbench.services.view import Step
 from workbench.tui import paint
 from workbench.tui.screens.modal import Modal
@@ -16,6 +17,8 @@ from workbench.tui.widgets.line_list import LineList
 
 MOST_FIELDS = 8
 """Fields of one change that are listed; how many more there are is said."""
+FIRST = frozenset({"value", "statement", "title"})
+"""Fields that stand before all others: of many they are not those that are left off."""
 WIDE_FROM = 80
 """Cells from which fields stand under what was done, and not under the time."""
 EMPTY = Content.styled("Nothing is recorded of it.", "$quiet")
@@ -29,8 +32,8 @@ class StepList(LineList[Step]):
         self._now = now
 
     def row_id(self, row: Step) -> str:
-        """The change's id."""
-        return row.change
+        """The change's id; one may have changed several records of a key."""
+        return f"{row.change} {row.earlier.id}" if row.earlier is not None else row.change
 
     def row_height(self, row: Step) -> int:
         """The head and its fields."""
@@ -40,8 +43,12 @@ class StepList(LineList[Step]):
     def row_lines(self, row: Step, width: int) -> Sequence[Content]:
         """What was done, why, and what became of each field."""
         fate = (" took it away", "$warn") if row.gone else ("", "")
+        of = Content("")
+        if row.earlier is not None:
+            of = Content.assemble(paint.line(value_text(row.earlier.value), "bold", 40), (" before it  ", paint.QUIET))
         head = Content.assemble(
             (f"{paint.clock(row.at, self._now):>8} ", paint.QUIET),
+            of,
             paint.line(paint.who(row.actor), "$label", 40),
             "  ",
             paint.line(row.command, "bold", 200),
@@ -51,7 +58,7 @@ class StepList(LineList[Step]):
         indent = " " * (9 if width >= WIDE_FROM else 2)
         if row.why:
             rows.append(Content.assemble((f"{indent}because ", paint.QUIET), paint.line(row.why, limit=300)))
-        for field in row.differences[:MOST_FIELDS]:
+        for field in sorted(row.differences, key=lambda field: field.field not in FIRST)[:MOST_FIELDS]:
             rows.append(Content.assemble(indent, paint.line(field.line, limit=max(20, width))))
         left = len(row.differences) - MOST_FIELDS
         if left > 0:
@@ -59,8 +66,10 @@ class StepList(LineList[Step]):
         return rows
 
 
-class TimelineScreen(Modal[str]):
+class TimelineScreen(Modal[Step]):
     """Newest first; enter brings the record back to what it was after the change under the cursor.
+
+    What a fact took the place of is told with it, and brought back by no rollback of it.
 
     Args:
         title: What the record is called.
@@ -90,13 +99,17 @@ class TimelineScreen(Modal[str]):
 
     def keys(self) -> list[BarKey]:
         """Enter goes back to then."""
-        return [BarKey("enter", "as it was then", "take", not self._why_not and len(self._steps) > 1)]
+        own = sum(step.earlier is None for step in self._steps)
+        return [BarKey("enter", "as it was then", "take", not self._why_not and own > 1)]
 
     def action_take(self) -> None:
         """Answer with the change under the cursor."""
-        current = self.query_one(StepList).current_id
+        current = self.query_one(StepList).current
         if self._why_not:
             self.notify(self._why_not, severity="warning", markup=False)
+        elif current is not None and current.earlier is not None:
+            value = paint.line(value_text(current.earlier.value), limit=60).plain
+            self.notify(f"{value} was another fact: e on the fact lets it hold again.", markup=False)
         elif current is not None:
             self.dismiss(current)
 

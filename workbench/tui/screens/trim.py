@@ -22,10 +22,12 @@ ACTS: tuple[tuple[CutAct, str, str], ...] = (
     ("externalise", "x", "the content goes to a file; a line says how to read it"),
 )
 FINDINGS_SHOWN = 14
-LISTED = ((36, 5), (30, 3), (0, 1))
-"""Messages that are listed, the largest first, by the lines of the screen."""
+LISTED = 6, 2
+"""Lines for the messages that go, the largest first: at most, and where there is hardly room."""
 TALL = 32
 """Lines of the screen from which there are blank lines between the parts."""
+FRAME, GAPS = 4, 7
+"""Lines of the frame and the keys, and those that stay blank where there are such."""
 GROUPS = (
     ("always", "×", "$bad", "A guard stops this: it cannot be cut"),
     ("unless_yes", "!", "$warn", "A guard stops this unless you type yes"),
@@ -47,6 +49,7 @@ class TrimScreen(Modal[TrimAnswer]):
     """One cut, in three ways."""
 
     TITLE_TEXT = "trim"
+    KEY_LINES = 2
     VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-short"), (TALL, "-tall")]  # noqa: RUF012
     BINDINGS = [  # noqa: RUF012
         ("d", "choose('drop')", "drop"),
@@ -98,20 +101,23 @@ class TrimScreen(Modal[TrimAnswer]):
         ]
 
     def on_resize(self) -> None:
-        """Rows are cut at the width; the findings take what is left of the height."""
-        self._write()
+        """Rows are cut at the width, once the box has its own; the findings take what is left of the height."""
+        self.call_after_refresh(self._write)
 
     def _write(self) -> None:
         plan = self.plan
         width = self.query_one("#figures").size.width or 94
-        used = 4 + plan.needs_yes + (self._act == "summarise")
-        for name, rows in (("figures", self._figures(plan)), ("going", self._going_rows()), ("acts", self._act_rows())):
+        tall = self.app.size.height >= TALL
+        figures, acts, findings = list(self._figures(plan)), list(self._act_rows(width)), list(self._findings(plan))
+        used = FRAME + GAPS * tall + plan.needs_yes + (self._act == "summarise") + len(figures) + len(acts) + 1
+        most, least = LISTED
+        going = list(self._going_rows(max(least, min(most, self.app.size.height - used - len(findings)))))
+        for name, rows in (("figures", figures), ("going", going), ("acts", acts)):
             shown = [row.truncate(width, ellipsis=True) for row in rows]
-            used += len(shown) + (1 if self.app.size.height >= TALL else 0)
             self.query_one(f"#{name}", Static).update(paint.stack(shown))
-        self.query_one("#findings").styles.max_height = max(3, self.app.size.height - used)
+        self.query_one("#findings").styles.max_height = max(3, self.app.size.height - used - len(going) + 1)
         self.query_one("#sentence").display = self._act == "summarise"
-        self.query_one("#finding-text", Static).update(paint.stack(self._findings(plan)))
+        self.query_one("#finding-text", Static).update(paint.stack(findings))
         self.query_one("#findings").display = bool(plan.findings)
         self.query_one("#yes").display = plan.needs_yes and not plan.blocked
         self.refresh_keys()
@@ -146,8 +152,8 @@ class TrimScreen(Modal[TrimAnswer]):
         style = "bold $good" if after < before else "bold $warn"
         return Content.assemble(lead, paint.count(before), (" → ", paint.QUIET), (paint.count(after), style), " tokens")
 
-    def _going_rows(self) -> Iterator[Content]:
-        """What goes: kinds with their numbers, then the largest messages."""
+    def _going_rows(self, most: int) -> Iterator[Content]:
+        """What goes: kinds with their numbers, then the largest messages, on at most so many lines."""
         kinds: dict[str, list[int]] = {}
         for row in self._going:
             kinds.setdefault(f"{paint.speaker(row.message)[0]} {paint.kind(row.message)}", []).append(row.tokens)
@@ -159,7 +165,7 @@ class TrimScreen(Modal[TrimAnswer]):
                 for name, tokens in order
             ),
         )
-        listed = next(number for least, number in LISTED if self.app.size.height >= least)
+        listed = len(self._going) if len(self._going) <= most else most - 1
         for row in self._going[:listed]:
             who, style = paint.speaker(row.message)
             yield Content.assemble(
@@ -173,18 +179,20 @@ class TrimScreen(Modal[TrimAnswer]):
             tokens = paint.count(sum(row.tokens for row in left))
             yield Content.styled(f"          and {len(left)} more, {tokens} tokens", paint.QUIET)
 
-    def _act_rows(self) -> Iterator[Content]:
+    def _act_rows(self, width: int) -> Iterator[Content]:
         for act, key, what in ACTS:
             chosen = act == self._act
             after = self._plans[act].after
-            yield Content.assemble(
+            head = Content.assemble(
                 ("▸ " if chosen else "  ", "$focus"),
                 (f"{key} ", "$focus"),
                 paint.word(act, 13, "bold" if chosen else ""),
                 paint.word(paint.short(after), 7, "" if chosen else paint.QUIET, right=True),
                 ("  ", ""),
-                (what, paint.QUIET),
             )
+            for line in Content.styled(what, paint.QUIET).wrap(max(12, width - head.cell_length)):
+                yield Content.assemble(head, line.rstrip())
+                head = Content(" " * head.cell_length)
 
     def _findings(self, plan: Cut) -> Iterator[Content]:
         room = FINDINGS_SHOWN

@@ -42,6 +42,7 @@ INDENT = Content("    ")
 class FactList(LineList["FactView"]):
     """One line a fact; more where a decision is due, or where a value does not fit beside its key."""
 
+    URGENT_FIRST = True
     key_width = 18
 
     def row_id(self, row: FactView) -> str:

@@ -30,7 +30,6 @@ EMPTY = Content.assemble(
     ),
 )
 NOT_FOUND = Content.styled("No line holds these words. esc clears the filter.", "$quiet")
-NONE_OFFERED = Content.styled("Nothing waits for you.", "$quiet")
 
 
 class FoundList(LineList["Found"]):
@@ -41,13 +40,13 @@ class FoundList(LineList["Found"]):
         self._now = now
         self._first_rest = ""
         self._number = 0
-        self._bare = False
 
     def show_found(self, offered: Sequence[Found], rest: Sequence[Found]) -> None:
-        """Show other lines."""
+        """Show other lines; the one under the cursor stays where it is, though a heading comes or goes."""
+        stands = self.stands
         self._first_rest = rest[0].id if rest else ""
-        self._number, self._bare = len(rest), not offered
-        self.show_rows([*offered, *rest])
+        self._number = len(rest)
+        self.show_rows([*offered, *rest], stands=stands)
 
     def row_id(self, row: Found) -> str:
         """The record's id."""
@@ -55,7 +54,7 @@ class FoundList(LineList["Found"]):
 
     def row_lead(self, row: Found) -> int:
         """A heading above the first line that is kept without asking."""
-        return (2 + self._bare) * (row.id == self._first_rest)
+        return 2 * (row.id == self._first_rest)
 
     def row_height(self, row: Found) -> int:
         """As many lines as it has."""
@@ -65,9 +64,7 @@ class FoundList(LineList["Found"]):
 
     def row_lines(self, row: Found, width: int) -> Sequence[Content]:
         """What is stated; the sentence; who, when, where, and what becomes of it."""
-        lead = [NONE_OFFERED] * self._bare if self.row_lead(row) else []
-        if self.row_lead(row):
-            lead += [Content(""), self._heading(width)]
+        lead = [Content(""), self._heading(width)] if self.row_lead(row) else []
         shown = [self._head(row, width)]
         if row.offered:
             shown += self._quote(row, width)

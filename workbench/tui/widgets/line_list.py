@@ -35,6 +35,8 @@ class LineList(ScrollView, Generic[R], can_focus=True):
     FOLLOW: ClassVar[bool] = False
     CURSOR: ClassVar[bool] = True
     """Whether the row under the cursor is shown as such."""
+    URGENT_FIRST: ClassVar[bool] = False
+    """Whether what needs the person stands at the top, and shows as long as she did not go elsewhere."""
 
     cursor: reactive[int] = reactive(0)
 
@@ -60,6 +62,7 @@ class LineList(ScrollView, Generic[R], can_focus=True):
         self._tops: list[int] | None = None
         self._total = 0
         self._strips: LRUCache[tuple[int, int, int, bool, bool], Strip] = LRUCache(2048)
+        self._moved = False
 
     # What a subclass says.
 
@@ -101,19 +104,34 @@ class LineList(ScrollView, Generic[R], can_focus=True):
         row = self.current
         return None if row is None else self.row_id(row)
 
-    def show_rows(self, rows: Sequence[R], *, follow: bool = True) -> None:
-        """Show other rows; the cursor stays on its row, or with ``follow`` goes on with the end it stood on."""
+    @property
+    def stands(self) -> int:
+        """The line of the widget on which the row under the cursor begins, below what leads it."""
+        return self._begin_of(self.cursor) - self.scroll_offset.y if self.rows else 0
+
+    def show_rows(self, rows: Sequence[R], *, follow: bool = True, stands: int | None = None) -> None:
+        """Show other rows.
+
+        Args:
+            rows: All of them.
+            follow: The cursor goes on with the end if it stood there; else it stays on its row.
+            stands: Where its row is to stay on the screen; where it is now if None.
+        """
         stood, followed = self.current_id, follow and self.FOLLOW and self.cursor >= len(self.rows) - 1
-        top = self._top_of(self.cursor) - self.scroll_offset.y if self.rows else 0
+        stands = self.stands if stands is None else stands
         self.rows = rows
         self._measure()
-        at = len(rows) - 1 if followed else self._find(stood)
+        rests = self.URGENT_FIRST and not self._moved
+        at = len(rows) - 1 if followed else 0 if rests and not self.has_focus else self._find(stood)
         self.set_reactive(LineList.cursor, max(0, min(at, len(rows) - 1)))
         self.repaint()
         if followed:
             self.call_after_refresh(self._reveal)
+        elif rests:
+            self.scroll_to(y=0, animate=False, force=True, immediate=True)
+            self._reveal()
         elif self.rows:
-            self.scroll_to(y=max(0, self._top_of(self.cursor) - top), animate=False, force=True, immediate=True)
+            self.scroll_to(y=max(0, self._begin_of(self.cursor) - stands), animate=False, force=True, immediate=True)
         if self.current_id != stood:
             self.post_message(self.Moved(self))
 
@@ -146,6 +164,10 @@ class LineList(ScrollView, Generic[R], can_focus=True):
     def _top_of(self, index: int) -> int:
         return index if self._tops is None else self._tops[min(index, len(self._tops) - 1)]
 
+    def _begin_of(self, index: int) -> int:
+        lead = self.row_lead(self.rows[index]) if index < len(self.rows) else 0
+        return self._top_of(index) + lead
+
     def _at(self, line: int) -> tuple[int, int] | None:
         """The row and the line within it at a line of the whole list."""
         if not 0 <= line < self._total:
@@ -173,6 +195,7 @@ class LineList(ScrollView, Generic[R], can_focus=True):
         self._reveal()
         self.refresh()
         if old != new:
+            self._moved = new > 0
             self.post_message(self.Moved(self))
 
     def on_resize(self) -> None:

@@ -23,7 +23,7 @@ class Pane(Vertical):
     NUMBER: ClassVar[str] = ""
     NAME: ClassVar[str] = ""
 
-    view: reactive[View | None] = reactive(None, always_update=True)
+    view: reactive[View | None] = reactive(None, always_update=True, repaint=False)
 
     @property
     def now(self) -> datetime:

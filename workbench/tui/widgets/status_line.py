@@ -30,7 +30,7 @@ SYMBOLS = {
 class StatusLine(Static):
     """The line above the keys; where it is narrow, what needs the person stands alone."""
 
-    view: reactive[View | None] = reactive(None, always_update=True)
+    view: reactive[View | None] = reactive(None, always_update=True, repaint=False)
     state: reactive[str] = reactive("")
     """What is to be known about the app itself: not watching, read-only."""
 
