@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.domain.alike import alike_keys
-from workbench.domain.fact import TRUST_ORDER, Act, Fact, Registry, Source, arrive, is_key, same_value
+from workbench.domain.arrival import arrive
+from workbench.domain.fact import TRUST_ORDER, Act, Fact, Registry, Source, is_key, same_value
 from workbench.domain.ids import new_id
 
 HUMAN, AGENT = "human:dev", "agent:claude"
@@ -84,6 +85,43 @@ def test_the_persons_later_words_challenge_and_an_agents_do_not():
     assert Registry([blue, said]).lifecycle(blue.id) == "challenged"
     assert Registry([blue, fact("green", 9, AGENT, "session")]).lifecycle(blue.id) == "active"
     assert Registry([accepted(fact("blue", 20)), said]).standing(said.id).lifecycle == "proposed"
+
+
+def test_what_others_repeat_takes_back_nothing_that_she_said():
+    blue, green = accepted(fact("blue", 1)), fact("green", 5, type_="session")
+    for voice, by, type_ in (("agent", AGENT, "command"), ("extracted", AGENT, "session"), ("tool", "tool:x", "tool")):
+        blue = arrive(Registry([blue, green]), fact("blue", 9, by, type_), voice, at(9)).fact
+        assert Registry([blue, green]).lifecycle(blue.id) == "challenged"
+    confirmed = blue.with_(acts=(*blue.acts, Act(act="accepted", by=HUMAN, at=at(10))))
+    assert Registry([confirmed, green]).lifecycle(blue.id) == "active"
+
+
+def test_where_she_never_stood_for_it_the_first_who_said_it_counts():
+    def told(minute: int) -> Fact:
+        return fact("blue", minute, AGENT, "command").with_(acts=(Act(act="accepted", by="first_value", at=at(30)),))
+
+    late = told(2).with_(sources=(*told(2).sources, *told(20).sources))
+    green = fact("green", 5, type_="session")
+    assert Registry([late, green]).lifecycle(late.id) == "challenged"
+    assert Registry([told(6), green]).lifecycle(green.id) == "proposed"
+    assert "challenged" not in {Registry([one, green]).lifecycle(one.id) for one in (told(6), told(20))}
+
+
+def test_what_was_pasted_waits_until_somebody_says_it():
+    def pasted(minute: int, **fields: object) -> Fact:
+        one = fact("blue", minute, type_="session", **fields)
+        return one.with_(sources=tuple(source.with_(pasted=True) for source in one.sources))
+
+    waiting = arrive(Registry([]), pasted(1), "extracted", at(1))
+    assert waiting.outcome == "proposed"
+    assert not waiting.fact.sources[0].own_words
+    again = arrive(Registry([waiting.fact]), pasted(2), "extracted", at(2))
+    assert again.outcome == "proposed"
+    said = arrive(Registry([waiting.fact]), fact("blue", 3, AGENT, "command"), "agent", at(3))
+    assert (said.outcome, said.fact.id) == ("active", waiting.fact.id)
+    rule = arrive(Registry([]), pasted(1, kind="constraint"), "extracted", at(1)).fact
+    told = fact("blue", 3, AGENT, "command", kind="constraint")
+    assert arrive(Registry([rule]), told, "agent", at(3)).outcome == "proposed"
 
 
 def test_words_older_than_the_active_fact_do_not_challenge_it():

@@ -105,7 +105,7 @@ def test_what_is_said_is_proposed_settled_and_carried(demo: Shell, terminal: Ter
     claude.tool("decision: use MongoDB. We decided to use MongoDB for the database.")
     claude.agent("We settled on Vite for the bundler.")
     codex.person("把主题色改成红色。")
-    terminal.sees("1 to settle", "2 found")
+    terminal.sees("2 to settle", "2 found")
 
     before = package(demo)
     assert naming(before, "ui.theme.color = blue") == naming(before, "ui.theme.color = red") == {TO_SETTLE}

@@ -50,12 +50,13 @@ def told_apart(one: str, other: str) -> bool:
     """Whether something certain tells two texts apart: numbers, a negation, opposite words, names."""
     if Counter(_NUMBER.findall(one)) != Counter(_NUMBER.findall(other)):
         return True
-    if _negations(one) != _negations(other):
+    if negations(one) != negations(other):
         return True
     return names_in(one) != names_in(other) or _opposed(one, other)
 
 
-def _negations(text: str) -> Counter[str]:
+def negations(text: str) -> Counter[str]:
+    """The words of a text that turn it around, and how often."""
     return Counter(found.casefold() for found in _NEGATION.findall(text))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from workbench.domain.fact import canonical_value, value_text
 from workbench.domain.record import Claim, Json
+from workbench.errors import HumanNeededError, RefusedError
 
 
 class _Gone:
@@ -19,6 +20,8 @@ class _Gone:
 
 GONE = _Gone()
 RUNNING = "running"
+VARIABLES = "state.variables."
+"""Before the name of a variable, in the way to it."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ def field_words(field: str) -> str:
     """A field as a person calls it."""
     if field == RUNNING:
         return "who runs it"
-    for beginning, word in (("state.variables.", "variable "), ("contract.", ""), ("state.", "")):
+    for beginning, word in ((VARIABLES, "variable "), ("contract.", ""), ("state.", "")):
         if field.startswith(beginning):
             return word + field.removeprefix(beginning)
     return field
@@ -68,13 +71,72 @@ def claim_text(claim: Claim) -> str:
     return "taken away" if claim.gone else value_text(claim.value)
 
 
+def concerns(field: str, place: str) -> bool:
+    """Whether a contested field is a place in a record, stands in it, or holds it."""
+    return field == place or field.startswith(f"{place}.") or place.startswith(f"{field}.")
+
+
 def decided(before: Mapping[str, Any], document: dict[str, Any]) -> dict[str, Any]:
-    """A changed document without the contests that the change settled: whoever sets a contested field decides it."""
-    contested = document.get("contested")
-    if not contested or contested != before.get("contested"):
+    """A changed document without the contests that the change settled: who sets a contested field decides it."""
+    contested, known = document.get("contested"), before.get("contested", {})
+    if not contested:
         return document
-    left = {path: claims for path, claims in contested.items() if same(at(before, path), at(document, path))}
+    left = {
+        path: claims
+        for path, claims in contested.items()
+        if known.get(path) != claims or same(at(before, path), at(document, path))
+    }
     return _with(document, left)
+
+
+def touched(before: Mapping[str, Any], document: Mapping[str, Any]) -> tuple[str, ...]:
+    """The contested fields that a change decides, or whose entry of a list it changes."""
+    left = document.get("contested", {})
+    return tuple(
+        path
+        for path in before.get("contested", {})
+        if path not in left or not same(at(before, place := _entry(before, path)), at(document, place))
+    )
+
+
+def lost(before: Mapping[str, Any], document: Mapping[str, Any]) -> tuple[str, ...]:
+    """The contested fields that vanish with what they stand in, which says nothing of which copy is right."""
+    left = document.get("contested", {})
+    known = (path for path in before.get("contested", {}) if path in left)
+    return tuple(path for path in known if at(document, path) is GONE and at(before, path) is not GONE)
+
+
+def refusal(kind: str, name: str, identifier: str, field: str, *, human: bool) -> RefusedError:
+    """Why a contested field is not written on the way.
+
+    Args:
+        kind: ``task``, ``note`` and so on.
+        name: What people call the record.
+        identifier: ``TABLE/ID``.
+        field: The way to the field.
+        human: Whether a person wrote; she is told how to decide, anybody else who does.
+    """
+    return (RefusedError if human else HumanNeededError)(
+        f"{field_words(field)} of {kind} {name} is contested since two copies were merged",
+        f"{'settle it first' if human else 'a person settles it'}: workbench settle {name} {field}",
+        record=identifier,
+        field=field,
+    )
+
+
+def _entry(document: Any, path: str) -> str:
+    """The way to the entry of a list that a field belongs to; the field's own where it is in none."""
+    value, rest, way = document, path, ""
+    while rest:
+        inside = _inside(value)
+        name = _first(inside, rest)
+        if not name:
+            return path
+        way = f"{way}.{name}" if way else name
+        if isinstance(value, list):
+            return way
+        rest, value = rest[len(name) + 1 :], inside[name]
+    return path
 
 
 def settled(document: Mapping[str, Any], path: str, value: Json) -> dict[str, Any]:

@@ -49,7 +49,17 @@ BODY_LIMIT = 16_384
 OUTPUT_LIMIT = 1024
 """The same for what a tool brought back: most of a session is that, and hardly any of it is looked at again."""
 
+LONG = 20_000
+"""Messages after which a session is a long one, of whose outputs still less is kept."""
+
+LATE_OUTPUT_LIMIT = 128
+
 DIFF_LIMIT = 4096
+
+
+def output_limits(limit: int) -> tuple[int, int]:
+    """Characters kept of an output, and of one late in a long session, where ``limit`` are kept of other texts."""
+    return (OUTPUT_LIMIT, LATE_OUTPUT_LIMIT) if limit == BODY_LIMIT else (limit, limit)
 
 
 class FileChange(Part, frozen=True, kw_only=True, gc=False):
@@ -118,6 +128,19 @@ class RawRef(Part, frozen=True, gc=False):
     block: int = 0
 
 
+SPAN_BITS = 27
+"""Bits of a span for the length of a record: lines up to the reader's limit of 64 MB."""
+_LENGTH_MASK = (1 << SPAN_BITS) - 1
+_START_BITS = 48
+_START_MASK = (1 << _START_BITS) - 1
+_BLOCK_SHIFT = SPAN_BITS + _START_BITS
+
+
+def span_of(start: int, end: int, block: int = 0) -> int:
+    """The number that says where a message stands in its file."""
+    return block << _BLOCK_SHIFT | start << SPAN_BITS | min(end - start, _LENGTH_MASK)
+
+
 class PlanItem(Part, frozen=True, kw_only=True, gc=False):
     """One line of a plan that the agent keeps; ticked, it is a claim."""
 
@@ -138,7 +161,7 @@ class Message(Part, frozen=True, gc=False):
     role: Literal["system", "user", "assistant", "tool"] = "user"
     origin: Origin = "agent"
     text: str = ""
-    """At most ``BODY_LIMIT`` characters, of a tool's output ``OUTPUT_LIMIT``."""
+    """At most ``BODY_LIMIT`` characters, of a tool's output what :func:`output_limits` says."""
     size: int = 0
     """Characters of the whole text."""
     at: str | None = None
@@ -157,7 +180,17 @@ class Message(Part, frozen=True, gc=False):
     cwd: str | None = None
     branch: str | None = None
     raw_type: str = ""
-    raw: RawRef | None = None
+    span: int | None = None
+    """:attr:`raw` as one number, which takes a quarter of the memory: see :func:`span_of`."""
+
+    @property
+    def raw(self) -> RawRef | None:
+        """Where it stands in its file."""
+        span = self.span
+        if span is None:
+            return None
+        start = span >> SPAN_BITS & _START_MASK
+        return RawRef(start, start + (span & _LENGTH_MASK), span >> _BLOCK_SHIFT)
 
     @property
     def ref(self) -> str:

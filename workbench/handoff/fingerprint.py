@@ -16,6 +16,7 @@ from typing import Protocol
 import msgspec
 
 from workbench.domain.artifact import Artifact
+from workbench.domain.contested import claim_text, field_words
 from workbench.domain.evidence import Evidence
 from workbench.domain.fact import WORKSPACE, Fact, Registry, value_text
 from workbench.domain.lines import causal_order
@@ -95,6 +96,7 @@ def take(basis: Basis) -> tuple[Fingerprint, ...]:
     found = [
         *_contract(basis),
         *_state(basis),
+        *_contested(basis),
         *_facts(basis),
         *_guidelines(basis),
         *_notes(basis),
@@ -183,6 +185,15 @@ def _state(basis: Basis) -> Iterator[Fingerprint]:
         readable = f"pending{', started' if begun else ''}: {item.text}"
         content = [item.text, item.qualifiers, item.priority, item.paths, item.parent, begun]
         yield Fingerprint(code="state_changed", subject=f"item {item.id}", value=_value(readable, content))
+
+
+def _contested(basis: Basis) -> Iterator[Fingerprint]:
+    """Fields of the task that merged copies left contested: what was certain is not so any more, or is again."""
+    for path, claims in basis.task.contests.items():
+        code = "state_changed" if path.startswith("state.") else "contract_revised"
+        readable = " | ".join(claim_text(claim) for claim in claims)
+        value = _value(readable, [[claim.value, claim.gone] for claim in claims])
+        yield Fingerprint(code=code, subject=f"{field_words(path)} (contested)", value=value)
 
 
 def _facts(basis: Basis) -> Iterator[Fingerprint]:

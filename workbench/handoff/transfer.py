@@ -16,7 +16,7 @@ import msgspec
 from workbench.domain.ids import new_id
 from workbench.domain.package import Difference, LaunchWay, PackageEvent, PackageStatus
 from workbench.domain.record import Json, Stamp
-from workbench.domain.task import LIVE_ATTEMPT, Attempt, AttemptStatus, SessionRef
+from workbench.domain.task import LIVE_ATTEMPT, Attempt, AttemptStatus, SessionRef, without_attempt
 from workbench.errors import RefusedError
 from workbench.handoff.checks import (
     check_free,
@@ -336,5 +336,6 @@ def _end_new(tx: Transaction, package: StoredPackage, actor: str, why: str) -> N
     if attempt.status in LIVE_ATTEMPT:
         tx.put(attempt.with_(status="cancelled", ended=Stamp(by=actor, at=tx.now, why=why)))
     task = tx.records.tasks.get(package.envelope.task)
-    if task is not None and task.running == attempt.id:
-        tx.put(task.with_(running=None))
+    if task is not None:
+        live = {a.id for a in tx.records.attempts.values() if a.status in LIVE_ATTEMPT}
+        tx.put(without_attempt(task, attempt.id, live))

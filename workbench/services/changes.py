@@ -56,7 +56,7 @@ def named(ctx: Context, word: str) -> tuple[str, ...]:
 
 
 def timeline(ctx: Context, kind: str, identifier: str) -> tuple[Step, ...]:
-    """What happened to a record, newest first, field by field.
+    """What happened to a record, newest first, field by field; to a fact, with what it took the place of.
 
     Args:
         ctx: Where.
@@ -67,26 +67,31 @@ def timeline(ctx: Context, kind: str, identifier: str) -> tuple[Step, ...]:
         NotFoundError: No change names such a record.
     """
     table, name = find_record(ctx, identifier, kind)
+    registry = ctx.workspace.load().registry
+    fact = registry.facts.get(name) if table == "facts" else None
+    earlier = {old.id: old for old in registry.replaced(fact)} if fact is not None and fact.accepted else {}
     told: list[tuple[Change, RecordChange]] = []
     for change in ctx.workspace.changes():
-        entry = entry_of(change, table, name)
-        if entry is not None:
-            told.append((change, entry))
-    older = [entry.after for _, entry in told[1:]] + [None]
-    return tuple(
-        Step(
-            change=change.id,
-            at=change.at,
-            actor=change.actor,
-            command=change.command,
-            why=change.why,
-            version=entry.version,
-            differences=differences(before, entry.after) if entry.after is not None else (),
-            gone=entry.after is None,
-            undoes=change.undoes,
+        told += [(change, entry) for one in (name, *earlier) if (entry := entry_of(change, table, one)) is not None]
+    before: dict[str, dict[str, Json] | None] = {}
+    steps: list[Step] = []
+    for change, entry in reversed(told):
+        steps.append(
+            Step(
+                change=change.id,
+                at=change.at,
+                actor=change.actor,
+                command=change.command,
+                why=change.why,
+                version=entry.version,
+                differences=differences(before.get(entry.id), entry.after) if entry.after is not None else (),
+                gone=entry.after is None,
+                undoes=change.undoes,
+                earlier=earlier.get(entry.id),
+            )
         )
-        for (change, entry), before in zip(told, older, strict=True)
-    )
+        before[entry.id] = entry.after
+    return tuple(reversed(steps))
 
 
 def entry_of(change: Change, kind: str, identifier: str) -> RecordChange | None:
@@ -143,21 +148,29 @@ def before_images(ctx: Context, change: Change) -> dict[tuple[str, str], dict[st
     return images
 
 
-def undo_target(ctx: Context) -> Change:
-    """The actor's last change that is not undone yet.
+def undo_target(ctx: Context, wanted: str | None = None) -> Change:
+    """The actor's last change that is not undone yet, or the one whose id begins with ``wanted``.
 
     Raises:
-        NotFoundError: There is none.
+        NotFoundError: There is none, or several.
         RefusedError: It is of a kind that cannot be taken back this way; the message says what can be done.
     """
     undone: set[str] = set()
+    found: list[Change] = []
     for change in islice(ctx.workspace.changes(), 500):
         if change.undoes:
             undone.add(change.undoes)
         elif change.actor == ctx.actor.name and change.id not in undone:
-            _refuse_final(change)
-            return change
-    raise NotFoundError(f"{ctx.actor.name} has no change that could be undone")
+            if wanted is None or change.id.startswith(wanted.lower()):
+                found.append(change)
+            if wanted is None:
+                break
+    if len(found) != 1:
+        which = "change" if wanted is None else f"one change {wanted[:40]!r}"
+        candidates = [change.id for change in found]
+        raise NotFoundError(f"{ctx.actor.name} has no {which} that could be undone", candidates=candidates)
+    _refuse_final(found[0])
+    return found[0]
 
 
 def _refuse_final(change: Change) -> None:
@@ -189,18 +202,19 @@ def describe(change: Change) -> str:
     return f"{change.command}{': ' if what else ''}{what} (by {change.actor}, {change.at})"
 
 
-def undo(ctx: Context, expect: str | None = None) -> Change:
-    """Take the actor's last change back; itself a change like any other.
+def undo(ctx: Context, expect: str | None = None, wanted: str | None = None) -> Change:
+    """Take a change of the actor back; itself a change like any other.
 
     Args:
         ctx: Where and who.
         expect: Id of the change that was shown to the person.
+        wanted: What the change's id begins with; the last one where not given.
 
     Raises:
         VersionConflictError: A record changed since, or another change is the last one now.
     """
     ctx.require_writable()
-    target = undo_target(ctx)
+    target = undo_target(ctx, wanted)
     if expect is not None and target.id != expect:
         raise VersionConflictError(f"your last change is now {describe(target)}", "look again", found=target.id)
     images = before_images(ctx, target)

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from workbench.domain.contested import GONE, RUNNING, Contest, at, claim_text, field_words, taken
+from workbench.domain.contested import GONE, RUNNING, VARIABLES, Contest, at, claim_text, field_words, taken
 from workbench.domain.fact import Fact, canonical_value, value_text
 from workbench.domain.record import Claim, Record, Stamp
 from workbench.domain.schema import TABLES, decode
@@ -20,7 +20,6 @@ from workbench.store.names import one_of
 from workbench.store.records import Records
 from workbench.store.transaction import Transaction
 
-_VARIABLES = "state.variables."
 SHORTEST = 4
 """Characters of a change's id that name it; fewer are a value."""
 
@@ -193,8 +192,8 @@ def _task(before: dict[str, Any], document: dict[str, Any], field: str, stamp: S
     if not field.startswith("state."):
         return document
     state = {**document["state"], "updated_at": stamp.at}
-    if field.startswith(_VARIABLES):
-        name = field.removeprefix(_VARIABLES)
+    if field.startswith(VARIABLES):
+        name = field.removeprefix(VARIABLES)
         stamps = {key: value for key, value in state.get("variables_set", {}).items() if key != name}
         state["variables_set"] = stamps | ({name: msgspec.to_builtins(stamp)} if name in now.state.variables else {})
     return {**document, "state": state}

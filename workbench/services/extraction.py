@@ -12,7 +12,7 @@ from workbench.domain.message import Message
 from workbench.errors import UsageError
 from workbench.extraction import Extraction, Extractor, Find, Place, RuleBook
 from workbench.extraction.model import Form
-from workbench.extraction.offer import Refusal, is_typed
+from workbench.extraction.offer import Refusal
 from workbench.extraction.render import render
 from workbench.services import sessions, trust
 from workbench.services.context import Context, person_name
@@ -149,7 +149,7 @@ def is_said(message: Message) -> bool:
 def place_of(message: Message, person: str) -> Place:
     """Where the statements of a message stand, and who said them."""
     by = person if message.origin == "human" else f"agent:{message.session.partition(':')[0]}"
-    typed = message.origin == "human" and is_typed(message.text)
+    typed = message.origin == "human"
     return Place(session=message.session, message=message.ref, by=by, at=message.at or "", typed=typed)
 
 
@@ -169,7 +169,7 @@ def refusals(records: Records) -> list[Refusal]:
     """What was refused or taken back, in every wording that is on record."""
     registry = records.registry
     return [
-        Refusal(text, fact.key, fact.value)
+        Refusal(text, registry.canonical(fact.key), fact.value)
         for fact in registry.facts.values()
         if registry.lifecycle(fact.id) in ("rejected", "retracted")
         for text in dict.fromkeys((fact.line, *(source.quote for source in fact.sources if source.quote)))

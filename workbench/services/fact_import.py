@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from workbench.domain.arrival import Voice, arrive
 from workbench.domain.fact import (
     WORKSPACE,
     Act,
@@ -17,8 +18,6 @@ from workbench.domain.fact import (
     FactKind,
     Registry,
     Source,
-    Voice,
-    arrive,
     is_key,
 )
 from workbench.domain.ids import new_id

@@ -21,3 +21,5 @@ class FactView:
     past_review: bool = False
     asked: bool = True
     """Whether it concerns a person now: not where rules found it and nobody is to be asked about it."""
+    replaced: tuple[Fact, ...] = ()
+    """The facts whose values it took the place of, newest first."""

@@ -7,21 +7,18 @@ from datetime import timedelta
 from typing import Any
 
 from workbench.domain.alike import alike_keys, same_words
+from workbench.domain.arrival import Arrival, Voice, arrive, nature
 from workbench.domain.fact import (
     WORKSPACE,
     Act,
     Alias,
-    Arrival,
     Fact,
     FactKind,
     Registry,
     Source,
     SourceType,
-    Voice,
-    arrive,
     canonical_form,
     is_key,
-    nature,
     same_value,
 )
 from workbench.domain.ids import new_id
@@ -320,6 +317,7 @@ def view_of(
         shadowed=registry.shadowed_by(fact, task) is not None,
         past_review=past,
         asked=_is_asked(registry, fact, held),
+        replaced=registry.replaced(fact) if fact.accepted else (),
     )
 
 

@@ -128,6 +128,6 @@ def _missing(
 def _line(state: SessionState, message: Message) -> bytes:
     """A message whole and masked, as one line."""
     text = state.log.body(message)[:COPY_LIMIT]
-    document = mask_json(msgspec.to_builtins(message.with_(text=text, size=len(text), raw=None)))
+    document = mask_json(msgspec.to_builtins(message.with_(text=text, size=len(text), span=None)))
     document["size"] = len(document["text"])
     return msgspec.json.encode(document, order="sorted") + b"\n"

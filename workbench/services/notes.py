@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from workbench.domain.contested import refusal
 from workbench.domain.fact import canonical_value, same_value
 from workbench.domain.ids import new_id
 from workbench.domain.note import Note
@@ -77,6 +78,7 @@ def write(
     Raises:
         RefusedError: The value is over 64 KiB.
         UsageError: The key is none, or a structure note is no object.
+        HumanNeededError: What stands under the key is contested, and no person writes.
     """
     ctx.require_writable()
     if not key.strip() or len(key) > 200 or not key.isprintable():
@@ -101,6 +103,10 @@ def write(
         notes = tx.look(*places).notes.values()
         old = _superseded(notes)
         before = [n for n in notes if n.key == key and n.task == name and n.id not in old]
+        contested = [(note, field) for note in before for field in note.contests]
+        if contested and not ctx.actor.human:  # it would put aside what a person has to decide
+            note, field = contested[0]
+            raise refusal("note", note.key, f"notes/{note.id}", field, human=False)
         if len(before) == 1 and before[0].kind == kind and same_value(before[0].value, value):
             if set(given) <= set(before[0].sources):
                 return before[0]

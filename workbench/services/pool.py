@@ -89,15 +89,15 @@ class SessionPool:
     def read(self, path: Path, agent: str | None = None) -> SessionState | None:
         """The session at ``path`` as it is now; None where the file is gone or no reader knows it."""
         from workbench.services.trail import Trail
-        from workbench.sessions.packed import present
+        from workbench.sessions.packed import is_there, present
 
-        if path not in self._logs and not present(path).exists():
+        if path not in self._logs and not is_there(present(path)):
             return None
         try:
             log = self._logs.get(path) or self._open(path, agent)
             news = log.refresh()
         except (OSError, WorkbenchError):
-            return self._states.get(path) if present(path).exists() else None
+            return self._states.get(path) if is_there(present(path)) else None
         known = self._states.get(path)
         if known is None or news.appended or news.changed or news.reset:
             before = known.trail if known is not None else self._trails.pop(path, None)

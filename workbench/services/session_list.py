@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from workbench.agents import programs
 from workbench.config import load_config
 from workbench.domain.task import Attempt, Task
-from workbench.domain.times import EPOCH, instant, stamp
+from workbench.domain.times import EPOCH, instant
 from workbench.errors import WorkbenchError
 from workbench.services.context import Context
 from workbench.services.finding import SessionFinder
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from workbench.sessions import FoundSession
 
 LIVE_FOR = timedelta(minutes=5)
-"""A session whose file grew within this time counts as live."""
+"""A session in which something was said within this time counts as live, and so does one that a program is in."""
 
 
 def listing(ctx: Context) -> list[FoundSession]:
@@ -31,13 +31,18 @@ def listing(ctx: Context) -> list[FoundSession]:
 
     Those whose records name it or one of its worktrees, and those that were attached by their path.
     """
+    from workbench.sessions.discovery import found_at
     from workbench.sessions.glance import newest_first
 
-    found = ctx.finder.find(worktrees(ctx.location), ctx.env)
+    folders = worktrees(ctx.location)
+    found = ctx.finder.find(folders, ctx.env)
     known = {session.name for session in found}
     for name, path in ctx.workspace.local.session_paths.items():
-        if name not in known and (session := _by_path(name, Path(path))) is not None:
-            found.append(session)
+        agent, _, session_id = name.partition(":")
+        if name in known or (session := found_at(agent, Path(path), folders)) is None:
+            continue
+        if session.name not in known:  # else the file holds another session by now
+            found.append(replace(session, id=session_id))
     return newest_first(found)
 
 
@@ -59,7 +64,7 @@ def everywhere(env: Mapping[str, str], now: datetime | None = None) -> list[List
         rows.append(
             Listed(
                 session,
-                live=session.name in held or is_live(session, moment),
+                live=session.name in held or heard_lately(session.updated_at, moment),
                 window=session.window or (program.window if program else None),
                 limited_until=_until(session.limited_until, moment),
             )
@@ -73,19 +78,6 @@ def _top(folder: Path) -> Path:
         return locate(folder).worktree if folder.is_dir() else folder
     except (WorkbenchError, OSError):
         return folder
-
-
-def _by_path(name: str, path: Path) -> FoundSession | None:
-    """An attached session as its file's status tells it; None where the file is gone."""
-    from workbench.sessions import FoundSession
-
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    agent, _, session_id = name.partition(":")
-    written = stamp(datetime.fromtimestamp(status.st_mtime, UTC))
-    return FoundSession(agent, session_id, path, None, "", status.st_size, written, written=status.st_mtime)
 
 
 @dataclass(frozen=True)
@@ -128,7 +120,7 @@ def standing(ctx: Context, found: Sequence[FoundSession], records: Records | Non
         rows.append(
             Listed(
                 session,
-                live=session.name in held or is_live(session, ctx.now()),
+                live=session.name in held or heard_lately(session.updated_at, ctx.now()),
                 worktree=names.get(session.folder) if session.folder else None,
                 attempt=owner,
                 task=records.tasks.get(owner.task) if owner else None,
@@ -143,10 +135,9 @@ def _until(limited: str | None, now: datetime) -> str | None:
     return None if EPOCH < instant(limited) <= now else limited
 
 
-def is_live(session: FoundSession, now: datetime) -> bool:
-    """Whether its file grew within the last minutes."""
-    heard = max(instant(session.updated_at).timestamp(), session.written)
-    return now.timestamp() - heard < LIVE_FOR.total_seconds()
+def heard_lately(updated_at: str | None, now: datetime) -> bool:
+    """Whether a session counts as live by its last record; a copy of its file says nothing new."""
+    return now - instant(updated_at) < LIVE_FOR
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -86,14 +87,17 @@ def locate(ctx: Context, name: str) -> tuple[str, Path]:
     Raises:
         NotFoundError: No such file or session, or several.
     """
-    path = Path(name).expanduser()
-    if path.is_file():
-        return "", path.resolve()
+    from workbench.sessions.packed import is_there
+
+    with suppress(RuntimeError):  # nobody of that name has a home here
+        path = Path(name).expanduser()
+        if is_there(path):
+            return "", path.resolve()
     found = listing(ctx)
     if name == "latest" and found:
         return found[0].agent, found[0].path
-    wanted = name.partition(":")[2] or name
-    matches = [s for s in found if s.id.startswith(wanted)]
+    matches = [s for s in found if name in (s.id, s.name)]
+    matches = matches or [s for s in found if name and (s.id.startswith(name) or s.name.startswith(name))]
     if len(matches) == 1:
         return matches[0].agent, matches[0].path
     if matches:

@@ -11,6 +11,7 @@ import msgspec
 
 from workbench.compiler import EvidenceItem
 from workbench.domain.artifact import Artifact, ArtifactVersion
+from workbench.domain.contested import VARIABLES, refusal
 from workbench.domain.delta import Conflict, Delta, DoneWord, Hand, Outcome
 from workbench.domain.evidence import Evidence
 from workbench.domain.fact import canonical_value
@@ -145,6 +146,8 @@ def carry_out(
         require_own(ctx, now, records)
         delta, known = plan(now)
         _refuse_secrets({**delta.set, **delta.scratch})
+        if not ctx.actor.human:
+            refuse_contested(ctx, now, (*delta.set, *delta.unset))
         if delta.expect is not None and delta.expect > now.version:
             raise VersionConflictError(
                 f"task {now.slug} has version {now.version}, not yet {delta.expect}",
@@ -208,7 +211,7 @@ def _named_in_full(records: Records, task: Task, delta: Delta, cited: Sequence[E
 
 
 def _with(task: Task, out: Outcome) -> Task:
-    """The task with its new state; a variable that was set again is contested no longer.
+    """The task with its new state; a variable that a person set to another value is contested no longer.
 
     A declaration only types a name and asks nothing of anybody: the plan revision stays, and a running
     attempt does not become outdated by it.
@@ -216,7 +219,7 @@ def _with(task: Task, out: Outcome) -> Task:
     contested = {
         field: claims
         for field, claims in task.contests.items()
-        if not (field.startswith("state.variables.") and _set_anew(task, out, field.removeprefix("state.variables.")))
+        if not (field.startswith(VARIABLES) and _set_anew(task, out, field.removeprefix(VARIABLES)))
     }
     return task.with_(
         state=out.state,
@@ -264,6 +267,17 @@ def _conflict(result: Updated, expect: int | None, found: Sequence[Conflict]) ->
         applied=list(result.applied),
         said=list(result.said),
     )
+
+
+def refuse_contested(ctx: Context, task: Task, names: Iterable[str]) -> None:
+    """A variable that is contested since two copies were merged is not set on the way.
+
+    Raises:
+        RefusedError: One is; a person settles it.
+    """
+    for field in (f"{VARIABLES}{name}" for name in names):
+        if field in task.contests:
+            raise refusal("task", task.slug, f"tasks/{task.id}", field, human=ctx.actor.human)
 
 
 def _refuse_secrets(values: Mapping[str, Any]) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from workbench.domain.alike import plain
+from workbench.domain.contested import VARIABLES
 from workbench.domain.delta import Conflict, Delta, DoneWord, NewItem
 from workbench.domain.fact import same_value
 from workbench.domain.ids import is_id, slugify
@@ -16,7 +17,7 @@ from workbench.domain.times import EPOCH, instant
 from workbench.domain.variables import suggested
 from workbench.errors import UsageError
 from workbench.services.context import Context
-from workbench.services.state import Updated, carry_out
+from workbench.services.state import Updated, carry_out, refuse_contested
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,7 +84,7 @@ def take_over(ctx: Context, task: Task, value: Any, why: str = "", *, known_as: 
     if name != known_as:
         _refuse_anothers(ctx, task, name)
     updated = carry_out(
-        ctx, task, f"state import {task.slug}", lambda now: _plan(document, now), why=why or document.updated_at
+        ctx, task, f"state import {task.slug}", lambda now: _plan(ctx, document, now), why=why or document.updated_at
     )
     if name and not _names(name, task):
         said = (*updated.said, f"the document speaks of {name!r}; it was taken into {task.slug}")
@@ -113,8 +114,11 @@ def _refuse_anothers(ctx: Context, task: Task, name: str | None) -> None:
         )
 
 
-def _plan(document: Document, task: Task) -> tuple[Delta, list[Conflict]]:
+def _plan(ctx: Context, document: Document, task: Task) -> tuple[Delta, list[Conflict]]:
     conflicts: list[Conflict] = []
+    values, now = document.variables, task.state.variables
+    other = [name for name, value in values.items() if name not in now or not same_value(now[name], value)]
+    refuse_contested(ctx, task, other)  # of a person too: who takes over a whole document decides nothing in passing
     done = [row for row in map(_item, document.done) if not _begun_since(document, task, row, conflicts)]
     declared = task.contract.variables
     return Delta(
@@ -122,7 +126,7 @@ def _plan(document: Document, task: Task) -> tuple[Delta, list[Conflict]]:
         set={
             name: value
             for name, value in document.variables.items()
-            if not _set_since(document, task, name, value, conflicts)
+            if f"{VARIABLES}{name}" not in task.contests and not _set_since(document, task, name, value, conflicts)
         },
         done=tuple(DoneWord(item=row.text) for row in done),
         pending=tuple(

@@ -1,8 +1,9 @@
 """Sessions that go on where one of a running attempt stopped (``domain.md``, *session*).
 
 After clearing, resuming or forking, an agent goes on in another session. What is certain to be the same work
-joins the attempt by itself: its records point back, it repeats the old one's history, or the same process, or
-one in the same pane, is in it now. What only looks like it is offered. One that was taken back stays away.
+joins the attempt by itself: its records point back, it repeats the old one's history, the same process, or one in
+the same pane, is in it now, or it begins by clearing where there was but one session, just now, that could be cleared.
+What only looks like it is offered. One that was taken back stays away.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from workbench.domain.record import Stamp
 from workbench.domain.task import Attempt, SessionRef, Task
 from workbench.domain.times import instant
 from workbench.services.context import Context
-from workbench.services.session_list import Listed, listing, standing, worktree_names
+from workbench.services.session_list import LIVE_FOR, Listed, listing, standing, worktree_names
 from workbench.store.records import Records
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ class Successor:
     after: SessionRef
     how: str
     sure: bool
+    change: str = ""
+    """Id of the change by which it joined."""
 
     @property
     def why(self) -> str:
@@ -149,27 +152,39 @@ def _claim(
         return None
     if instant(session.started_at or session.updated_at) < instant(old.updated_at):
         return None  # the old one went on: this is somebody else's
-    others = _others(attempt, old, session, by_name.values())
-    if session.cleared and not others:
-        return claim(last, CLEARED)
-    return claim(last, CLEARED if session.cleared else BEGAN, False)
+    if not session.cleared:
+        return claim(last, BEGAN, False)
+    before = runners.get(last.name)
+    elsewhere = runner is not None and before is not None and before.process != runner.process
+    return claim(last, CLEARED, not elsewhere and _only(attempt, old, session, by_name.values(), alive))
 
 
-def _others(
-    attempt: Attempt, old: FoundSession, session: FoundSession, found: Iterable[FoundSession]
-) -> list[FoundSession]:
-    """Further sessions of the same agent in the same worktree that could have been the one that was cleared."""
-    mine = {ref.name for ref in attempt.sessions}
-    began = instant(old.started_at or old.updated_at)
-    return [
-        other
-        for other in found
-        if other.agent == session.agent
-        and other.folder == session.folder
-        and other.name not in mine
-        and other.name != session.name
-        and instant(other.updated_at) >= began
-    ]
+def _only(
+    attempt: Attempt,
+    old: FoundSession,
+    session: FoundSession,
+    found: Iterable[FoundSession],
+    alive: Collection[str],
+) -> bool:
+    """Whether no session but the old one can be the one that was cleared when this one began.
+
+    Clearing leaves no trace of what was cleared: the old one must have been written just before, no other session of
+    the agent in this worktree since it began, and no other program of the agent may run here.
+    """
+    from workbench.agents.presence import programs_in
+
+    start, first = instant(session.started_at or session.updated_at), instant(old.started_at or old.updated_at)
+    if instant(old.updated_at) < start - LIVE_FOR:
+        return False
+    mine = {session.name, *(ref.name for ref in attempt.sessions)}
+    since = min(first, start - LIVE_FOR)
+    for other in found:
+        if other.agent != session.agent or other.folder != session.folder or other.name in mine:
+            continue
+        written = instant(other.updated_at) >= since and instant(other.started_at or other.updated_at) <= start
+        if written or other.name in alive:
+            return False
+    return session.folder is None or programs_in(session.folder, session.agent) < 2
 
 
 def _holds(ctx: Context, ref: SessionRef, ids: Collection[str]) -> bool:
@@ -206,7 +221,7 @@ def join(ctx: Context, found: Sequence[FoundSession] | None = None) -> tuple[lis
         rows = successors(ctx, records, found)
         # The oldest first: each may itself have been gone on from.
         sure = sorted((row for row in rows if row.sure), key=lambda row: instant(row.session.started_at))
-        fresh = [row for row in sure if _join(ctx, row)] if writes else []
+        fresh = [replace(row, change=change) for row in sure if (change := _join(ctx, row))] if writes else []
         joined += fresh
         if not fresh:
             return joined, rows
@@ -219,8 +234,8 @@ def may_write(ctx: Context) -> bool:
     return not ctx.workspace.read_only and not (ctx.actor.human and ctx.actor.refused)
 
 
-def _join(ctx: Context, row: Successor) -> bool:
-    """Attach one, if nothing has changed meanwhile."""
+def _join(ctx: Context, row: Successor) -> str:
+    """Attach one, if nothing has changed meanwhile; the id of that change, or nothing."""
     session = row.session
     ref = SessionRef(agent=session.agent, id=session.id, joined=Stamp(by=ctx.actor.name, at=ctx.stamp(), why=row.why))
     ctx.workspace.local.set_session_path(ref.name, str(session.path))
@@ -231,9 +246,9 @@ def _join(ctx: Context, row: Successor) -> bool:
         everybody = {ref.name for one in tx.records.attempts.values() for ref in one.sessions}
         if attempt is None or task is None or task.running != attempt.id or ref.name in everybody:
             ctx.workspace.local.set_session_path(ref.name, None)
-            return False
+            return ""
         tx.put(attempt.with_(sessions=(*attempt.sessions, ref)))
-    return True
+    return tx.id
 
 
 def remember_processes(ctx: Context, records: Records) -> None:

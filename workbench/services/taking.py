@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
 from workbench.domain.alike import plain
+from workbench.domain.arrival import Voice, arrive
 from workbench.domain.evidence import Evidence
-from workbench.domain.fact import WORKSPACE, Fact, FactKind, Registry, Source, Voice, arrive, is_key
+from workbench.domain.fact import WORKSPACE, Fact, FactKind, Registry, Source, is_key
 from workbench.domain.ids import new_id
+from workbench.domain.record import Json
 from workbench.domain.task import PendingItem, Task
 from workbench.extraction import Find
 from workbench.extraction.offer import Refusal, pressing, said_again, was_refused, worth_asking
 from workbench.extraction.reading import without_label
 from workbench.services.context import Context
 from workbench.services.facts import review_after
+from workbench.services.meeting import Meeting
 from workbench.services.offers import CHALLENGES, Asked
 from workbench.store.transaction import Transaction
 
@@ -55,6 +58,7 @@ class Taker:
         self._refused = refused
         self._registry = tx.records.registry
         self._aliases = {alias.alias: alias.canonical for alias in tx.records.aliases.values()}
+        self._meeting = Meeting(self._registry, self._heads, task)
         self._new: dict[tuple[str, str], dict[str, Fact]] = {}
         """Facts that this change made or changed, by key and scope."""
         self._heard = {
@@ -91,8 +95,7 @@ class Taker:
 
     def _worth(self, find: Find) -> bool:
         """Whether a person may be asked; what she pasted is neither her words nor the agent's."""
-        sent = find.place.by.startswith("human:") and not find.place.typed
-        return not sent and worth_asking(find, own_words=find.place.typed)
+        return not _pasted(find) and worth_asking(find, own_words=find.place.typed)
 
     def _group(self, key: str, scope: str) -> Registry:
         """The facts of one key, as they stand within this change."""
@@ -103,14 +106,48 @@ class Taker:
         if (find.place.message.partition("#")[2], find.quote) in self._heard and "#" in find.place.message:
             self._result.left.append((find.text, "it was heard already"))
             return
-        voice, asked = self._voice(find), self._worth(find)
-        key = self._key(find)
-        if key is None or (find.key is None and not (find.sure or voice == "words")):
+        hers = self._voice(find) == "words"
+        keys = self._meeting.keys(find, {name for name, _scope in self._new}, hers=hers)
+        if keys:
+            for key in keys:
+                self._take_value(find, key, find.value, self._meeting.scope(key, self._scope(find)))
+        elif (made := self._made_up(find)) is not None and (find.sure or hers):
+            self._take_value(find, made, find.text, self._scope(find))
+        else:
             self._result.left.append((find.text, "no key could be read off it"))
+
+    def _take_value(self, find: Find, key: str, value: Json, scope: str) -> None:
+        """Bring a value to the registry, unless the person refused it of this very thing."""
+        if find.key is not None and was_refused(replace(find, key=key, value=value), self._refused):
+            self._result.left.append((find.text, "refused before"))
             return
-        value = find.value if find.key is not None else find.text
+        voice, asked = self._voice(find), self._worth(find)
         kind: FactKind = "constraint" if find.constraint else "decision" if find.kind == "decision" else "fact"
-        said = Source(
+        said = self._source(find)
+        fact = Fact(
+            id=new_id(),
+            key=key,
+            value=value,
+            kind=kind,
+            statement=find.text,
+            scope=scope,
+            sources=(said,),
+            observed_at=said.at,
+            review_after=review_after(self._ctx, kind, value),
+            reviewed=asked,
+        )
+        arrival = arrive(self._group(key, scope), fact, voice, self._tx.now)
+        stored = self._tx.put(arrival.fact)
+        self._new.setdefault((key, scope), {})[stored.id] = stored
+        getattr(self._result, arrival.outcome).append(stored)
+        against = arrival.outcome == "proposed" and self._challenges(stored)
+        if against or (voice == "words" and self._meeting.against_variable(key, value)):
+            self._result.asked.append(Asked(stored.id, "fact", self._task.id, CHALLENGES))
+        elif asked and stored.id == fact.id:
+            self._result.asked.append(Asked(stored.id, "fact", self._task.id, pressing(find)))
+
+    def _source(self, find: Find) -> Source:
+        return Source(
             type="session" if find.place.session else "file",
             ref=find.place.message or None,
             quote=find.quote,
@@ -119,44 +156,22 @@ class Taker:
             model=find.model or msgspec.UNSET,
             pasted=_pasted(find) or msgspec.UNSET,
         )
-        fact = Fact(
-            id=new_id(),
-            key=key,
-            value=value,
-            kind=kind,
-            statement=find.text,
-            scope=self._scope(find),
-            sources=(said,),
-            observed_at=said.at,
-            review_after=review_after(self._ctx, kind, value),
-            reviewed=asked,
-        )
-        arrival = arrive(self._group(key, fact.scope), fact, voice, self._tx.now)
-        stored = self._tx.put(arrival.fact)
-        self._new.setdefault((key, fact.scope), {})[stored.id] = stored
-        getattr(self._result, arrival.outcome).append(stored)
-        if arrival.outcome == "proposed" and self._challenges(stored):
-            self._result.asked.append(Asked(stored.id, "fact", self._task.id, CHALLENGES))
-        elif asked and stored.id == fact.id:
-            self._result.asked.append(Asked(stored.id, "fact", self._task.id, pressing(find)))
 
     def _challenges(self, fact: Fact) -> bool:
         """Whether a fact contradicts, in the person's own later words, one that holds."""
         group = self._group(self._registry.canonical(fact.key), fact.scope)
         return any(fact.id in group.standing(head.id).by for head in group.heads(fact.key, fact.scope))
 
-    def _key(self, find: Find) -> str | None:
-        """The key as the registry knows it: ``b.c`` meets ``a.b.c`` where that is the only one that ends so."""
-        if find.key is None:
-            words = re.sub(r"[^\w]+", "_", find.text.lower()).strip("_")[:48]
-            key = f"{'constraint' if find.constraint else find.kind}.{words}"
-            return self._registry.canonical(key) if words and is_key(key) else None
-        key = self._registry.canonical(find.key)
-        keys = self._registry.keys | {name for name, _scope in self._new}
-        if key in keys:
-            return key
-        longer = [known for known in keys if known.endswith(f".{key}")]
-        return longer[0] if len(longer) == 1 else key
+    def _made_up(self, find: Find) -> str | None:
+        """The key of a statement that names none: its own words."""
+        words = re.sub(r"[^\w]+", "_", find.text.lower()).strip("_")[:48]
+        key = f"{'constraint' if find.constraint else find.kind}.{words}"
+        return self._registry.canonical(key) if words and is_key(key) else None
+
+    def _heads(self, key: str, scope: str) -> tuple[Fact, ...]:
+        """What holds for a key in a scope, as it stands within this change."""
+        known = self._group(key, scope) if (key, scope) in self._new else self._registry
+        return known.heads(key, scope)
 
     def _scope(self, find: Find) -> str:
         """The task where all that a find names lies within it alone, else the workspace."""
@@ -208,8 +223,5 @@ class Taker:
 
 
 def _pasted(find: Find) -> bool:
-    """Whether a sentence may be another's that a person handed on: in a message that does not read as typed
-    only what decides something, and is rarely wrong, is taken for her own words.
-    """
-    sent = find.place.by.startswith("human:") and not find.place.typed
-    return sent and not (find.sure and find.kind == "decision")
+    """Whether a person sent a sentence that she did not type: nothing in it is her word, whatever it decides."""
+    return find.place.by.startswith("human:") and not find.place.typed

@@ -17,6 +17,7 @@ from workbench.store.records import Damage
 if TYPE_CHECKING:  # many commands make none of these: start-up counts
     from workbench.domain.contested import Contest
     from workbench.domain.differences import FieldDifference
+    from workbench.domain.fact import Fact
     from workbench.domain.state_findings import Finding
     from workbench.services.fullness import Allowance
 
@@ -154,6 +155,8 @@ class Step:
     gone: bool = False
     """It took the record away."""
     undoes: str | None = None
+    earlier: Fact | None = None
+    """The fact that it changed, where that is one whose value was replaced since."""
 
 
 @dataclass(frozen=True)

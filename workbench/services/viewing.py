@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
@@ -22,7 +22,7 @@ from workbench.services.context import Context
 from workbench.services.fullness import NEARLY_USED, Allowance, fullness
 from workbench.services.material import Gathered, basis, gather, material
 from workbench.services.places import in_place_of
-from workbench.services.session_list import LIVE_FOR
+from workbench.services.session_list import heard_lately
 from workbench.services.sessions import AttachedSession
 from workbench.services.state import findings
 from workbench.services.tasks import glance
@@ -60,7 +60,8 @@ def build_view(ctx: Context, task_id: str | None = None) -> View:
         )
     )
     past = history.view(ctx, records, task, list(sessions)) if task else HistoryView()
-    session_views = tuple(_session_view(ctx, s) for s in sessions)
+    held = _held(ctx, sessions)
+    session_views = tuple(_session_view(ctx, s, held) for s in sessions)
     card = task_view(ctx, found) if found else None
     where = place(ctx, found)
     contested = sorted(contests(records), key=lambda row: task is None or row.task != task.id)
@@ -188,14 +189,24 @@ def package_view(ctx: Context, records: Records, package: StoredPackage, *, glan
     return PackageView(package.envelope, package.status, package.events, differences)
 
 
-def _session_view(ctx: Context, session: AttachedSession) -> SessionView:
+def _held(ctx: Context, sessions: Sequence[AttachedSession]) -> Collection[str]:
+    """Sessions that a program is in; where all were heard lately, nothing need be asked."""
+    quiet = [s for s in sessions if s.state is not None and not heard_lately(s.state.info.updated_at, ctx.now())]
+    if not quiet:
+        return ()
+    from workbench.sessions.processes import running
+
+    return running(ctx.env)
+
+
+def _session_view(ctx: Context, session: AttachedSession, held: Collection[str]) -> SessionView:
     program = ctx.programs.get(session.ref.agent)
     window = program.window if program else None
     if session.state is None:
         path = str(session.path) if session.path else None
         return SessionView(session.ref.agent, session.ref.id, path, 0, None, "absent", window=window)
     info = session.state.info
-    live = ctx.now() - instant(info.updated_at) < LIVE_FOR
+    live = session.ref.name in held or heard_lately(info.updated_at, ctx.now())
     stands = fullness(info, session.state.messages, window, ctx.now(), session.state.lost)
     return SessionView(
         agent=session.ref.agent,
@@ -245,7 +256,7 @@ def _needs(
     if card is not None and card.running is not None and card.running.plan_revision < card.task.plan_revision:
         needs.append(Need("outdated", f"{card.running.executor} works on an older contract", "", card.running.id))
     needs += [
-        Need("stale", f"package for {p.envelope.identity.to}: {p.differences[0].subject} changed", "H", p.envelope.id)
+        Need("stale", f"package for {p.envelope.identity.to}: {p.differences[0].subject} changed", "4", p.envelope.id)
         for p in packages
         # A task that went to somebody else leaves its other packages behind: nothing to do about those.
         if p.stale and not any(d.code == "attempt_not_current" for d in p.differences)

@@ -30,8 +30,9 @@ COMMANDS = (
     Command(
         "undo",
         "take your last change back",
-        "Takes back the last change of whoever asks; that is a change like any other, survives a restart, and is "
-        "refused where a record changed since.",
+        "Takes back the last change of whoever asks, or the one that is named; that is a change like any other, "
+        "survives a restart, and is refused where a record changed since.",
+        (word("CHANGE", "a change of yours, by unique id prefix; the last one where not given", optional=True),),
         exits=("3 nothing to undo", "4 a record changed since", "5 it is of a kind that is taken back another way"),
         keys="changes[]{id,time,actor,record,version,before,after,why}",
         run="changes:undo",
@@ -95,10 +96,10 @@ def undo(call: Call) -> Answer:
     from workbench.services import changes
 
     context = call.context()
-    target = changes.undo_target(context)
+    target = changes.undo_target(context, call.args.change)
     if call.tty and context.actor.human:
         call.confirm(context, "taking this back", [changes.describe(target)])
-    change = changes.undo(context, target.id)
+    change = changes.undo(context, target.id, target.id)
     return Answer({"changes": _rows([change])}, [f"taken back: {changes.describe(change)}"])
 
 

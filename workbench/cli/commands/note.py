@@ -26,7 +26,7 @@ COMMANDS = (
             option("--kind", value="K", help="what it is", choices=("note", "structure"), default="note"),
             option("--source", value="M", help="a message, artifact or address", many=True),
         ),
-        exits=("5 the value is over 64 KiB: use an artifact",),
+        exits=("5 the value is over 64 KiB: use an artifact; or an agent would put a contested note aside",),
         keys=_KEYS,
         examples=(
             'workbench note write step2.table \'{"rows": 120, "key": "id"}\' --kind structure',

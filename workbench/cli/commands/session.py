@@ -113,7 +113,7 @@ def catch_up(context: Context) -> list[str]:
 
 def said(joined: Sequence[Successor], offered: Sequence[Successor]) -> list[str]:
     """What joined, and what a person may want to attach."""
-    lines = [f"joined: {row.session.name} ({row.why}); workbench undo takes it back" for row in joined]
+    lines = [f"joined: {row.session.name} ({row.why}); workbench undo {row.change} takes it back" for row in joined]
     return lines + [
         f"perhaps: {row.session.name} ({row.why}); "
         f"workbench session attach {row.task.slug} {row.session.id} lets it belong to {row.task.slug}"

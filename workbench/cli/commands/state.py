@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _NO_TASK = "3 no such task, or an ambiguous prefix"
 _NO_ITEM = "3 no such task, item or evidence"
-_KEYS = "state{variables,done[],pending[]}, version, findings[]"
+_KEYS = "state{variables,done[],pending[]}, version, findings[], contested{}"
 COMMANDS = (
     Command(
         "state show",
@@ -58,7 +58,7 @@ COMMANDS = (
         exits=(
             _NO_ITEM,
             "4 the same item or variable changed since --expect",
-            "5 a value is a secret, or somebody else runs the task",
+            "5 a value is a secret, somebody else runs the task, or what it changes is contested since a merge",
         ),
         keys=_KEYS,
         examples=(
@@ -83,7 +83,7 @@ COMMANDS = (
             "2 the document is none, or another task's",
             _NO_TASK,
             "4 an item or variable changed since",
-            "5 a value is a secret, or somebody else runs the task",
+            "5 a value is a secret, somebody else runs the task, or what it changes is contested since a merge",
         ),
         keys=_KEYS,
         run="state:take_over",
@@ -189,6 +189,7 @@ def _document(view: StateView) -> dict[str, Any]:
         "state": builtins(task.state),
         "version": task.version,
         "findings": [finding_json(finding) for finding in view.findings],
+        "contested": {field: builtins(claims) for field, claims in task.contests.items() if field.startswith("state.")},
         "scratch": dict(view.scratch),
     }
 
@@ -207,6 +208,7 @@ def _answer(done: Updated) -> Answer:
 
 
 def _lines(view: StateView) -> list[Line]:
+    from workbench.domain.contested import claim_text, field_words
     from workbench.domain.fact import value_text
 
     task, state = view.task, view.task.state
@@ -230,12 +232,15 @@ def _lines(view: StateView) -> list[Line]:
     done = [f"{item.id}  {item.text}  [{item.known}, by {item.by} at {item.at}]" for item in state.done]
     scratch = [f"{name} = {value_text(value)}" for name, value in sorted(view.scratch.items())]
     findings = [line for f in view.findings for line in (f"{f.code}: {f.text}", f"  {f.offer}")]
+    contested = [f"{field_words(field)}: {' or '.join(map(claim_text, claims))}; a person settles it: workbench settle"
+                 for field, claims in task.contests.items() if field.startswith("state.")]  # fmt: skip
     for title, rows in (
         ("variables", [*variables, *unset]),
         ("pending", pending),
         ("done", done),
         ("scratch of this attempt", scratch),
         ("findings", findings),
+        ("contested since two copies were merged", contested),
     ):
         if rows:
             lines += [Span(title, "key"), *(f"  {row}" for row in rows)]
