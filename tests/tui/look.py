@@ -8,7 +8,8 @@ from tests.tui import data
 from tests.tui.fake import FakeDesk
 from tests.tui.hostile import SHORT, poison
 from workbench.resources import data_folder
-from workbench.tui.app import WorkbenchApp, run_guarded
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.run import run_guarded
 from workbench.tui.settings import Settings
 
 

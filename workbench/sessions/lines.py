@@ -21,6 +21,18 @@ Bytes = bytes | memoryview
 """A line as it lies in the chunk that was read, or a copy of it."""
 
 
+def first_record(raw: bytes, decode: Callable[[bytes], L], is_record: Callable[[dict[str, Any]], bool]) -> L | None:
+    """The record of a line, of a damaged one the first; None where nothing can be had from it."""
+    try:
+        return decode(raw)
+    except BAD:
+        found = salvage(raw, is_record).records
+    try:
+        return decode(found[0][0]) if found else None
+    except BAD:
+        return None
+
+
 class LineReader(ABC, Generic[L]):
     """Feeds records to :meth:`_take` and counts: messages, metadata, unknown and unreadable make up the records."""
 

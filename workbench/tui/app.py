@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from textual import on, work
 from textual.app import App
@@ -26,16 +25,14 @@ from workbench.tui import themes
 from workbench.tui.keys import shown_keys, unknown_ids
 from workbench.tui.messages import Act, BodyWanted, ReadFailed, ViewRead, WatchState
 from workbench.tui.screens.main import MainScreen
-from workbench.tui.settings import Settings, settings_of
-from workbench.tui.terminal import Manners, set_mouse
+from workbench.tui.settings import Settings
+from workbench.tui.terminal import set_mouse
 from workbench.watching import NoEventsError, arms, hints, until_other
 
 # What is not needed for the first picture is loaded where it is used, or here for its name alone.
 if TYPE_CHECKING:
     from textual.command import Provider
 
-    from workbench.services.context import Context
-    from workbench.services.entrance import Entrance
     from workbench.services.view import View
     from workbench.tui.desk import Desk
 
@@ -55,8 +52,6 @@ LISTEN_EVERY = 10.0
 LISTEN_STEP = 0.05
 """Seconds of rest between two steps of hearing them."""
 WARNINGS_SAID = 3
-TURN = 0.0005
-"""Seconds after which a thread that reckons lets the one have its turn that paints, which needs many short ones."""
 _STYLES = (
     "screens/modal.tcss",
     "screens/follow.tcss",
@@ -488,37 +483,3 @@ class WorkbenchApp(App[int]):
             at = names.index(self.theme) if self.theme in names else -1
             self.theme = names[(at + 1) % len(names)]
             self.say(f"theme: {self.theme}")
-
-
-def run_app(entrance: Entrance, furnish: Callable[[], Context], now: datetime | None = None) -> int:
-    """Open the app over a workspace that was found; returns the exit code.
-
-    Args:
-        entrance: Where the workspace lies and how it is set up.
-        furnish: Opens it, once the panes are painted.
-        now: The moment to act as at, instead of the present.
-    """
-    # The app itself knows the desk only as a protocol; here alone it is made of the services.
-    from workbench.tui.late_desk import LateDesk
-
-    clock = (lambda: now) if now is not None else None
-    desk = LateDesk(furnish)
-    sys.setswitchinterval(TURN)
-    try:
-        return run_guarded(WorkbenchApp(cast("Desk", desk), settings_of(entrance), clock))
-    finally:
-        desk.close()
-
-
-def run_guarded(app: WorkbenchApp) -> int:
-    """Run an app; whatever ends it, the terminal is left as it was found."""
-    manners = Manners()
-
-    async def run() -> int:
-        with manners.guarding(lambda number: app.exit(128 + number)):
-            return await app.run_async(mouse=app.settings.mouse) or 0
-
-    try:
-        return asyncio.run(run())
-    finally:
-        manners.restore()

@@ -50,6 +50,6 @@ def open_app(call: Call, folder: Path, *, read_only: bool = False) -> int:
         raise UsageError("the app needs a terminal", "for scripts: workbench status --json")
     # Nothing of what is loaded now is garbage; the collector begins again once the panes are painted.
     gc.disable()
-    from workbench.tui.app import run_app
+    from workbench.tui.run import run_app
 
     return run_app(entrance, lambda: call.furnish(entrance, app=True), call.options.now)

@@ -19,9 +19,8 @@ from workbench.sessions.claude.format import names_session
 from workbench.sessions.claude.prompts import is_notice, speaker, split
 from workbench.sessions.claude.records import Block, Body, Line, Tokens, is_record
 from workbench.sessions.glance import MOST_FOLDERS, Glance, Place, further, is_folder, of_size, tail_of
-from workbench.sessions.lines import BAD
+from workbench.sessions.lines import first_record
 from workbench.sessions.model import are_counts
-from workbench.sessions.salvage import salvage
 from workbench.sessions.texts import NO_TIME, title_from
 
 _WINDOW = 32 * 1024
@@ -161,7 +160,7 @@ class _Ends:
         """Look at the head, until it has told all that only a beginning can tell."""
         left = _AFTER_PROMPT
         for raw in lines:
-            line = _record(raw)
+            line = first_record(raw, _decode, is_record)
             if line is None:
                 continue
             self._common(line)
@@ -183,7 +182,7 @@ class _Ends:
                     break
                 if not any(mark in raw for mark in _TITLES):
                     continue
-            line = _record(raw)
+            line = first_record(raw, _decode, is_record)
             if line is None:
                 continue
             if isinstance(line.timestamp, str) and line.timestamp < NO_TIME:
@@ -284,18 +283,6 @@ class _Ends:
             context=self._context,
             limited_until=self._limited,
         )
-
-
-def _record(raw: bytes) -> _Line | None:
-    """A record, the first one of a damaged line; None where nothing can be had from it."""
-    try:
-        return _decode(raw)
-    except BAD:
-        found = salvage(raw, is_record).records
-    try:
-        return _decode(found[0][0]) if found else None
-    except BAD:
-        return None
 
 
 def _title(line: _Line) -> str:

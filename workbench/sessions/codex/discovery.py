@@ -16,12 +16,11 @@ from workbench.errors import StorageError
 from workbench.sessions.codex import prompts
 from workbench.sessions.codex.facts import allowances, earlier, is_child, is_usage, parent_of
 from workbench.sessions.codex.format import hints_of
-from workbench.sessions.codex.records import Item, Line, Part, Payload, decode, is_record
+from workbench.sessions.codex.records import Item, Part, Payload, decode, is_record
 from workbench.sessions.glance import MOST_FOLDERS, MOST_READ, Glance, Place, further, is_folder, of_size, tail_of
-from workbench.sessions.lines import BAD
+from workbench.sessions.lines import first_record
 from workbench.sessions.model import MOST_TOKENS
 from workbench.sessions.packed import Unpacked, is_packed, other_form
-from workbench.sessions.salvage import salvage
 from workbench.sessions.texts import NO_TIME, title_from
 
 _WINDOW = 64 * 1024
@@ -163,7 +162,7 @@ class _Ends:
         """Look at the head, until it has told all that only a beginning can tell."""
         left = _AFTER_PROMPT
         for raw in lines:
-            line = _record(raw)
+            line = first_record(raw, decode, is_record)
             if line is None:
                 continue
             if isinstance(line.timestamp, str) and line.timestamp < NO_TIME:
@@ -188,7 +187,7 @@ class _Ends:
         for raw in reversed(lines):
             if self._updated is not None and not _TOLD.search(raw, 0, _MARKED):
                 continue
-            line = _record(raw)
+            line = first_record(raw, decode, is_record)
             if line is None:
                 continue
             if isinstance(line.timestamp, str) and line.timestamp < NO_TIME:
@@ -274,15 +273,3 @@ class _Ends:
             window=self._window,
             limited_until=self._limited,
         )
-
-
-def _record(raw: bytes) -> Line | None:
-    """A record, the first one of a damaged line; None where nothing can be had from it."""
-    try:
-        return decode(raw)
-    except BAD:
-        found = salvage(raw, is_record).records
-    try:
-        return decode(found[0][0]) if found else None
-    except BAD:
-        return None
