@@ -17,6 +17,10 @@ from workbench.store.records import Records
 WITHIN = 5.0
 """Seconds that a program is given to leave; a turn that is under way may take longer."""
 _PAUSE = 0.05
+_BEGAN = 19
+"""Where the moment of its beginning stands in what the system says of a process."""
+_ENDED = (b"Z", b"X")
+"""States of a process that has ended."""
 
 
 @dataclass(frozen=True)
@@ -86,20 +90,28 @@ def ask(one: Leaver, env: Mapping[str, str]) -> str:
 
 
 def born(pid: int | None) -> str:
-    """When a process began, as the system counts; empty where it is gone, or the system does not say."""
-    if pid is None:
-        return ""
+    """When a process began, as the system counts; empty where it has ended, or the system does not say."""
+    fields = _stat(pid) if pid is not None else []
+    return fields[_BEGAN].decode() if len(fields) > _BEGAN and fields[0] not in _ENDED else ""
+
+
+def _stat(pid: int) -> list[bytes]:
+    """What the system says of a process after its name, its state first; empty where it says nothing."""
     try:
         stat = (Path("/proc") / str(pid) / "stat").read_bytes()
     except OSError:
-        return ""
-    # The name stands in parentheses and may itself hold some; the time is the 22nd field, counted with it.
-    fields = stat[stat.rfind(b")") + 1 :].split()
-    return fields[19].decode() if len(fields) > 19 else ""
+        return []
+    return stat[stat.rfind(b")") + 1 :].split()  # the name stands in parentheses and may itself hold some
 
 
 def lives(pid: int, began: object = None) -> bool:
-    """Whether a process is there; one of another user counts, and another one that got its number does not."""
+    """Whether a process is there; one of another user counts, another one that got its number does not.
+
+    One that has ended and waits for its parent to ask how has ended.
+    """
+    fields = _stat(pid)
+    if fields[:1] and fields[0] in _ENDED:
+        return False
     if began and born(pid) not in ("", began):
         return False
     try:
