@@ -16,7 +16,8 @@ from tests.e2e.conftest import Shell
 TALKER = """#!{python} -I
 import os, sys
 print("ready", flush=True)
-open(os.environ["TALKER"] + ".began", "w").close()
+with open(os.environ["TALKER"] + ".began", "w") as file:
+    print("began", file=file)
 for line in sys.stdin:
     with open(os.environ["TALKER"], "a") as file:
         file.write(line)
@@ -43,11 +44,13 @@ def talker(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return heard
 
 
-def wait_for(path: Path) -> None:
+def wait_for(path: Path) -> str:
+    """What a file says once it says anything."""
     until = time.monotonic() + 60
-    while not path.exists():
+    while not (path.exists() and path.read_text().endswith("\n")):
         assert time.monotonic() < until, f"{path.name} never came"
         time.sleep(0.05)
+    return path.read_text()
 
 
 def handed(shell: Shell, to: str, way: str, code: int = 0) -> dict[str, object]:
@@ -70,8 +73,7 @@ def test_the_executor_that_leaves_is_asked_to_stop_in_its_own_pane(shell: Shell,
     wait_for(Path(f"{talker}.began"))
     done = handed(shell, "codex", "print")
     assert "was asked to stop" in str(done["left"])
-    wait_for(talker)
-    assert talker.read_text().splitlines() == ["/exit"]
+    assert wait_for(talker).splitlines() == ["/exit"]
     assert attempts(shell) == [("agent:claude", "handed_over"), ("agent:codex", "starting")]
 
 
@@ -83,8 +85,8 @@ def test_a_program_that_ends_before_it_was_seen_is_taken_back(shell: Shell, talk
     shell("--as", "agent:pi", "task", "take", "@")
     package = str(handed(shell, "broken", "tmux")["id"])
     until = time.monotonic() + 60
-    while not any(need["code"] == "ended" for need in shell("status", "--json").json["needs_you"]):
-        assert time.monotonic() < until
+    while "ended" not in {need["code"] for need in shell("status", "--json").json["needs_you"]}:
+        assert time.monotonic() < until, shell("handoff", "show", package, "--json").out
     shell("--as", "agent:pi", "handoff", "resume", package, code=5)
     resumed = shell("handoff", "resume", package, "--json").json
     assert (resumed["package"]["status"], "ended before" in resumed["steps"][0]) == ("failed", True)

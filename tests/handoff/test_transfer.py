@@ -18,7 +18,7 @@ from workbench.domain.package import Difference
 from workbench.domain.record import Stamp
 from workbench.domain.task import Attempt, SessionRef, Task
 from workbench.errors import DamagedError, NotBuiltError, RefusedError, StorageError, VersionConflictError
-from workbench.handoff import carry, stopping, transfer
+from workbench.handoff import carry, transfer
 from workbench.handoff.launch import Launched
 from workbench.store.location import locate
 from workbench.store.primitives import watched
@@ -498,13 +498,3 @@ def test_a_full_disk_fails_the_launch_and_says_so(bench: Bench, planned: Planner
     assert bench.package(package).status == "failed"
     assert "No space left" in bench.package(package).events[-1].why
     consistent(bench, package)
-
-
-def test_another_process_that_got_the_number_is_not_the_program() -> None:
-    own = os.getpid()
-    began = stopping.born(own)
-    assert stopping.lives(own, began)
-    assert stopping.lives(own)
-    if not began:
-        pytest.skip("this system does not say when a process began")
-    assert not stopping.lives(own, f"{int(began) - 1}")

@@ -18,7 +18,7 @@ from workbench.handoff import transfer
 from workbench.handoff.checks import UNDER_WAY, expect
 from workbench.handoff.launch import Launched, LaunchPlan, carry_out, check_ready
 from workbench.handoff.outbox import Outbox
-from workbench.handoff.stopping import lives
+from workbench.handoff.process import lives
 from workbench.store.lock import WriterLock
 from workbench.store.primitives import Tree
 from workbench.store.records import StoredPackage

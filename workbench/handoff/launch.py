@@ -143,6 +143,8 @@ class Launched:
     """One line for the person."""
     pane: str | None = None
     pid: int | None = None
+    born: str = ""
+    """When that process began, as it said itself: another one may have its number by now."""
     session_id: str | None = None
     """The receiver's session, where it could be chosen."""
     exit_code: int | None = None
@@ -333,7 +335,9 @@ def _in_tmux(plan: LaunchPlan, env: Mapping[str, str]) -> Launched:
             tmux.close(env, pane)
         raise RefusedError(f"{plan.agent} was not started: {outcome.why}", pane=pane.id)
     said = f"{plan.agent} was started in a tmux {'pane' if pane.where == 'split' else 'window'} ({pane.id})"
-    return Launched("tmux", started=True, said=said, pane=pane.id, pid=outcome.pid, session_id=plan.session_id)
+    return Launched(
+        "tmux", started=True, said=said, pane=pane.id, session_id=plan.session_id, pid=outcome.pid, born=outcome.born
+    )
 
 
 def _lives(env: Mapping[str, str], pane: tmux.Pane) -> bool:
@@ -351,7 +355,10 @@ def _in_foreground(plan: LaunchPlan, env: Mapping[str, str], began: Callable[[La
         if outcome.state != "exec":
             raise RefusedError(f"{plan.agent} was not started: {outcome.why}")
         said = f"{plan.agent} has the terminal"
-        seen.append(Launched("foreground", started=True, said=said, pid=outcome.pid, session_id=plan.session_id))
+        program = Launched(
+            "foreground", started=True, said=said, session_id=plan.session_id, pid=outcome.pid, born=outcome.born
+        )
+        seen.append(program)
         began(seen[0])
 
     started = time.monotonic()

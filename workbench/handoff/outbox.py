@@ -20,6 +20,7 @@ import msgspec
 from workbench.domain.ids import is_id
 from workbench.domain.record import Part
 from workbench.errors import DamagedError, RefusedError
+from workbench.handoff.process import born
 from workbench.store.primitives import Tree, make_private_folder
 from workbench.store.private import read_beneath
 
@@ -36,6 +37,8 @@ class Outcome(Part, frozen=True, kw_only=True):
     state: Literal["checking", "exec", "refused"]
     why: str = ""
     pid: int
+    born: str = ""
+    """When that process began, as the system counts: the program that takes its place keeps both."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,8 @@ class Outbox:
 
     def say(self, state: Literal["checking", "exec", "refused"], why: str = "") -> None:
         """Tell the launcher how far this process came."""
-        self.put(OUTCOME, msgspec.json.encode(Outcome(state=state, why=why, pid=os.getpid())))
+        pid = os.getpid()
+        self.put(OUTCOME, msgspec.json.encode(Outcome(state=state, why=why, pid=pid, born=born(pid))))
 
     def outcome(self) -> Outcome | None:
         """What was told last; None where nothing was."""

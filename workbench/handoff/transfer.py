@@ -29,7 +29,6 @@ from workbench.handoff.checks import (
     task_of,
 )
 from workbench.handoff.launch import Launched, Place
-from workbench.handoff.stopping import born
 from workbench.store.records import Records, StoredPackage
 from workbench.store.transaction import Transaction
 from workbench.store.workspace import Workspace
@@ -152,7 +151,7 @@ def launched(ws: Workspace, package_id: str, actor: str, now: datetime, result: 
         attempt = new_attempt(tx.records, package)
         if result.started and attempt is not None and attempt.status == "starting":
             tx.put(attempt.with_(status="running"))
-        known = {"pane": result.pane, "pid": result.pid, "session_id": result.session_id, "born": born(result.pid)}
+        known = {"pane": result.pane, "pid": result.pid, "session_id": result.session_id, "born": result.born}
         details: dict[str, Json] = {name: value for name, value in known.items() if value}
         _tell(tx, package, actor, "launched", attempt=package.attempt, launch=result.way, details=details)
     return ws.load().packages[package_id]

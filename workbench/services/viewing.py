@@ -15,7 +15,7 @@ from workbench.domain.package import OPEN_PACKAGE, Difference
 from workbench.domain.task import Attempt
 from workbench.domain.times import instant
 from workbench.handoff import fingerprint
-from workbench.handoff.stopping import lives
+from workbench.handoff.process import lives
 from workbench.services import facts, history, offers
 from workbench.services.contests import contests
 from workbench.services.context import Context

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from workbench.handoff.stopping import born, lives
+from workbench.handoff.process import born, lives
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="only /proc tells a program's state")
@@ -25,3 +26,13 @@ def test_a_program_that_nobody_has_asked_after_has_ended_all_the_same() -> None:
         assert not lives(child.pid, began)
         assert not lives(child.pid)
         assert born(child.pid) == ""
+
+
+def test_another_process_that_got_the_number_is_not_the_program() -> None:
+    own = os.getpid()
+    began = born(own)
+    assert lives(own, began)
+    assert lives(own)
+    if not began:
+        pytest.skip("this system does not say when a process began")
+    assert not lives(own, f"{int(began) - 1}")
