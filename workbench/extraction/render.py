@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from workbench.domain.arrival import nature
@@ -39,15 +39,15 @@ def render(
         count: Measures a text, in tokens for instance.
         confirmed: Finds that a person or a tool stands for; only over these does *confirmed* stand.
     """
-    labels = rules_for(language or language_of(found.finds)).labels
+    language = language or language_of(found.finds)
+    labels = rules_for(language).labels
     dated = {id(find): _dated(find, labels, now, review_after or {}) for find in found.finds}
 
     def text(kept: Sequence[Find]) -> str:
         sections = []
-        for kind in KINDS:
-            for label, group in _groups(kind, kept, confirmed):
-                head = f"{labels['open_bracket']}{labels[label]}{labels['close_bracket']}"
-                sections.append(head + labels["join"].join(dated[id(find)] for find in group))
+        for label, group in labelled(kept, language, confirmed):
+            head = f"{labels['open_bracket']}{label}{labels['close_bracket']}"
+            sections.append(head + labels["join"].join(dated[id(find)] for find in group))
         left = [find for find in found.finds if find not in kept]
         if left:
             names = labels["join"].join(_name(find) for find in left)
@@ -63,6 +63,16 @@ def render(
         if count(whole := text(kept)) <= room:
             break
     return whole
+
+
+def labelled(
+    finds: Sequence[Find], language: str | None = None, confirmed: Collection[Find] = ()
+) -> Iterator[tuple[str, Sequence[Find]]]:
+    """Finds under their labels, in the order in which they are shown; what blocks is first among what is open."""
+    labels = rules_for(language or language_of(finds)).labels
+    for kind in KINDS:
+        for label, group in _groups(kind, finds, confirmed):
+            yield labels[label], group
 
 
 def _groups(kind: Kind, kept: Sequence[Find], confirmed: Collection[Find]) -> list[tuple[str, list[Find]]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.call import Call
-from workbench.cli.output import Answer, Block, Line, Span
+from workbench.cli.output import Answer, Line, Span, table
 from workbench.cli.spec import Command, flag, option, word
 from workbench.errors import NotFoundError, UsageError
 
@@ -170,12 +170,17 @@ def _asked(asked: ModelPass) -> dict[str, Any]:
     }
 
 
-def _shown(done: Extracted) -> list[Line | Block]:
+def _shown(done: Extracted) -> list[Line]:
+    from workbench.extraction.render import labelled
+
     found = done.found
     counts = ", ".join(f"{len(found.of(kind))} {name}" for kind, name in _NAMES)
     asked = done.model
     model = f"{len(asked.finds)} of them by {asked.name}" if asked is not None else "model layer off"
-    lines: list[Line | Block] = [Block(done.rendered)] if done.rendered else []
+    lines: list[Line] = []
+    for label, finds in labelled(found.finds):
+        lines.append(Span(label, "bold"))
+        lines += table(["", _where(find), Span(find.text)] for find in finds)
     skipped = f"; {done.skipped} messages of tools and bookkeeping not read" if done.skipped else ""
     lines += [
         Span("\u2500" * 40, "dim"),
@@ -185,8 +190,16 @@ def _shown(done: Extracted) -> list[Line | Block]:
     return lines
 
 
+def _where(find: Find) -> Span:
+    """The message of a session, or the line of a text."""
+    place = find.place
+    return Span(place.message if place.session else f"line {place.line}", "dim")
+
+
 def _gain(done: Extracted) -> str:
-    return f"{done.ratio} times smaller" if done.after else "nothing to carry"
+    if not done.after:
+        return "nothing to carry"
+    return f"{done.ratio} times smaller" if done.ratio >= 1 else "nothing saved"
 
 
 _NAMES: tuple[tuple[Kind, str], ...] = (
