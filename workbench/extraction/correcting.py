@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from workbench.extraction.notation import Marker, compile_reading, groups_of, small
 from workbench.extraction.rules import Rules, rules_for
 
 _LEADS = 4
@@ -19,7 +20,7 @@ _LEADS = 4
 class Corrections:
     """How a language corrects, from its data."""
 
-    patterns: tuple[re.Pattern[str], ...]
+    patterns: tuple[Marker, ...]
     leads: re.Pattern[str]
 
 
@@ -29,7 +30,7 @@ def corrections_for(language: str) -> Corrections:
     data = tomllib.loads((files(__package__) / "rules" / "corrections.toml").read_text("utf-8"))[language]
     names = "(?:" + "|".join(sorted(map(re.escape, rules_for(language).names), key=len, reverse=True)) + ")"
     return Corrections(
-        tuple(re.compile(text.replace("{name}", names), re.IGNORECASE) for text in data["patterns"]),
+        tuple(compile_reading(text.replace("{name}", names), language) for text in data["patterns"]),
         re.compile(data["leads"], re.IGNORECASE),
     )
 
@@ -38,15 +39,15 @@ def gist(text: str, rules: Rules) -> str:
     """A statement without the words before it that say nothing of it: *no, wait*, *please*, *note that*."""
     leads = corrections_for(rules.language).leads
     for _ in range(_LEADS):
-        match = leads.match(text) or rules.lead.match(text)
+        match = leads.match(text) or rules.lead.match(small(text))
         if match is None or match.end() >= len(text):
             break
         text = text[match.end() :]
     return text
 
 
-def corrected(text: str, rules: Rules) -> Iterator[dict[str, str | None]]:
-    """What the patterns of corrections find in a statement, by the names of their groups."""
-    for pattern in corrections_for(rules.language).patterns:
-        if match := pattern.match(text):
-            yield match.groupdict()
+def corrected(text: str, lowered: str, words: set[str], rules: Rules) -> Iterator[dict[str, str | None]]:
+    """What the patterns of corrections find in a statement with its words, by the names of their groups."""
+    for marker in corrections_for(rules.language).patterns:
+        if match := marker.find(text, lowered, words):
+            yield groups_of(match, text)

@@ -7,24 +7,28 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from workbench.extraction.correcting import corrections_for
 from workbench.extraction.judge import WEIGHED, Statement, ground, is_process, judge
 from workbench.extraction.model import Extraction, Find, Form, Place, Priority, Undecided
+from workbench.extraction.notation import small
 from workbench.extraction.pasting import pasted_lines
 from workbench.extraction.prose import Line, lines_of, masked, place_in
 from workbench.extraction.reading import Reading, read
-from workbench.extraction.rules import LANGUAGES, Rules, rules_for, rules_of
+from workbench.extraction.rules import Rules, rules_for, rules_of
 from workbench.extraction.sentences import is_han, split
-from workbench.extraction.speakers import speaks, turns_of
+from workbench.extraction.speakers import speakers, speaks, turns_of
 from workbench.extraction.weighing import scale_of
 
 _PATH = re.compile(
     r"(?<![\w/])(?:[~.]{0,2}/)?(?:[\w.@-]+/)+[\w.@-]+|(?<![\w.])[\w-]+\.(?:py|ts|tsx|js|jsx|go|rs|java|md|toml|ya?ml|json|sql|sh|html|css|rb|c|h|cpp|txt|pdf|csv|lock|mod)\b"
 )
 _LABEL_ONLY = re.compile(r"[【\[]?\s*([^：:】\]\n]{1,24}?)\s*(?:[】\]]|[：:])\s*$")
+_LABEL_ENDS = ("】", "]", "：", ":")
 _LABELLED = re.compile(r"[【\[]([^】\]]{1,16})[】\]]\s*(\S.*)$")
 _TODO_COMMENT = re.compile(r"`?(?://|#|/\*|--|<!--)\s*(?:TODO|FIXME|XXX|HACK)\b[^`\n*]*(?:\*/)?`?", re.IGNORECASE)
 _A_WORD = re.compile(r"[^\W\d_]")
-_RECORD_END = re.compile(r"[.!?。！？…~]$")
+_TALK_ENDS = (".", "!", "?", "。", "！", "？", "…", "~")
+_NOWHERE = Place()
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,12 @@ class Extractor:
 
     def __init__(self, book: RuleBook | None = None) -> None:
         self.book = book or RuleBook.standard()
-        for language in LANGUAGES:
-            scale_of(language)  # read now, not while somebody waits for a sentence
+        # Read and compiled now, not while somebody waits for a sentence.
+        speakers()
+        for rules in (self.book.en, self.book.zh):
+            rules.prepare()
+            scale_of(rules.language)
+            corrections_for(rules.language)
         self._judged = lru_cache(maxsize=20_000)(self._judge)
 
     def extract(self, text: str, place: Place | None = None) -> Extraction:
@@ -65,7 +73,7 @@ class Extractor:
         """
         if not text.strip():
             return Extraction(form="chat")
-        place = place or Place()
+        place = place or _NOWHERE
         turns = turns_of(text)
         pasted = pasted_lines(text) | turns.perhaps if place.typed else frozenset()
         lines = list(lines_of(text))
@@ -95,7 +103,7 @@ class Extractor:
             text: What was said.
             place: Where it stands.
         """
-        place = place or Place()
+        place = place or _NOWHERE
         turns = turns_of(text)
         pasted = pasted_lines(text) | turns.perhaps if place.typed else frozenset()
         return tuple(
@@ -105,7 +113,8 @@ class Extractor:
         )
 
     def _at(self, place: Place, sentence: int, line: Line, pasted: frozenset[int]) -> Place:
-        return replace(place, sentence=sentence, line=line.number, typed=place.typed and line.number not in pasted)
+        typed = place.typed and line.number not in pasted
+        return Place(place.session, place.message, sentence, line.number, place.by, place.at, typed)
 
     def _sentences(self, lines: list[Line], told: frozenset[int]) -> Iterator[tuple[str, Line, tuple[Find, ...]]]:
         """Every sentence with its finds; ``told``: the lines that are somebody else's."""
@@ -161,7 +170,7 @@ class Extractor:
         """The kind of the lines under a heading or a label that stands alone."""
         text = line.text.strip("*_ ")
         if line.kind != "heading":
-            match = _LABEL_ONLY.fullmatch(text)
+            match = _LABEL_ONLY.fullmatch(text) if text.rstrip().endswith(_LABEL_ENDS) else None
             if not match:
                 return None
             text = match[1]
@@ -220,7 +229,7 @@ class Extractor:
 def _find(sentence: str, statement: Statement, rules: Rules) -> Find:
     text = sentence[statement.start : statement.end].strip().strip("，,；; ")
     # Words that are quoted oblige nobody.
-    said = masked(text).replace("\u2019", "'")
+    said = small(masked(text).replace("\u2019", "'"))
     rule, keyed = statement.rule, statement.kind in ("fact", "decision")
     lifts = rules.words["lifts"].search(ground(said, rules)) is not None
     obliges = statement.kind == "decision" and rules.words["obliges"].search(said) is not None
@@ -261,6 +270,8 @@ def _priority(text: str) -> Priority:
 
 def paths_in(text: str) -> tuple[str, ...]:
     """Files and folders that a statement names."""
+    if "/" not in text and "." not in text:
+        return ()
     return tuple(dict.fromkeys(match[0] for match in _PATH.finditer(text)))
 
 
@@ -275,7 +286,7 @@ def form_of(lines: list[Line]) -> Form:
         return "chat"
     notes = sum(
         line.kind in ("box_open", "box_done", "todo")
-        or (len(line.text) <= 120 and not _RECORD_END.search(line.text) and not _is_talk(line.text))
+        or (len(line.text) <= 120 and not line.text.endswith(_TALK_ENDS) and not _is_talk(line.text))
         for line in shown
     )
     return "record" if notes * 2 > len(shown) else "chat"

@@ -6,8 +6,10 @@ Names, numbers and files count by their sort, words by their class: what is lear
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -19,9 +21,10 @@ _TOKEN = re.compile(
 )
 _NAME = re.compile(rf"[`{CODE}]|[a-z]\w*[._/@#]\w|\w*_\w|^[~.]?/\w|[a-z][A-Z]|^--?\w|[A-Z][a-z]+[A-Z]|\w\(\)")
 _VERSION = re.compile(r"^v?\d+(?:\.\d+)+$")
-_TRIM = re.compile(rf"^(?:[^\w`~/\"“‘'(<{HAN}{CODE}{QUOTE}-]+\s*|\(?\d{{1,3}}[.)]\s+)+")
+_TRIM = re.compile(rf"(?:[^\w`~/\"“‘'(<{HAN}{CODE}{QUOTE}-]+\s*|\(?\d{{1,3}}[.)]\s+)*")
 _LABEL = re.compile(r"[^:：，,。]{2,40}[:：=]\s*\S")
 _SIZES = (3, 5, 8, 12, 18, 30)
+_LENGTHS = (*(f"length {size}" for size in _SIZES), "length more")
 _PIECE = 4
 """Letters that are looked at together: they hold the stem of a word, or its ending with the word after it."""
 _PERSONS = ("I", "we", "you", "they")
@@ -30,9 +33,10 @@ Grammar = Mapping[str, frozenset[str]]
 _SIGNS = {"NAME": "F", "NUM": "N", "VERSION": "V", "CODE": "C", "PROPER": "P", "QUOTE": "Q"}
 """What stands for a word of a sort where letters are looked at."""
 _CERTAIN = frozenset(("NAME", "NUM", "VERSION", "PROPER", "CODE", "NUMWORD"))
+_COUNTED = _CERTAIN - {"NUMWORD"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Lexicon:
     """Words by the class that they belong to, and those that stand for themselves."""
 
@@ -58,6 +62,40 @@ class Lexicon:
         grammar = {name: frozenset(words.split()) for name, words in data.get("grammar", {}).items()}
         return cls(found, verbs, frozenset(data.get("kept", "").split()), grammar)
 
+    @cached_property
+    def sorts(self) -> Sorts:
+        """Of what sort a word is."""
+        return Sorts(self)
+
+    @cached_property
+    def longest(self) -> Mapping[str, int]:
+        """By the sign with which words of a class begin: how long the longest is."""
+        found: dict[str, int] = {}
+        for word in self.classes:
+            found[word[0]] = max(len(word), found.get(word[0], 0))
+        return found
+
+    @cached_property
+    def helping(self) -> frozenset[str]:
+        """Verbs by which the first verb of an English clause is known."""
+        return self.grammar["be"] | self.grammar["helping"] | self.grammar["modals"]
+
+
+class Sorts(dict[str, tuple[str, str, str]]):
+    """The sorts of words that were met, since words come again and again; forgotten where they become too many."""
+
+    MOST = 10_000
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        super().__init__()
+        self._lexicon = lexicon
+
+    def __missing__(self, token: str) -> tuple[str, str, str]:
+        if len(self) >= self.MOST:
+            self.clear()
+        sorts = self[token] = _sorts(token, self._lexicon)
+        return sorts
+
 
 def _forms(verb: str) -> Iterator[tuple[str, str]]:
     """Base, third person, past and ``-ing`` of a verb; ``write/wrote/written`` names the odd ones."""
@@ -76,80 +114,102 @@ def _forms(verb: str) -> Iterator[tuple[str, str]]:
 
 def features_of(body: str, lexicon: Lexicon, language: str) -> set[str]:
     """The features of a clause whose code and quotations are masked."""
-    body = _TRIM.sub("", body.replace("**", "")).strip()
-    return _chinese(body, lexicon) if language == "zh" else _english(body, lexicon)
+    body = body.replace("**", "")
+    trimmed = _TRIM.match(body)
+    body = (body[trimmed.end() :] if trimmed else body).strip()
+    return set(_chinese(body, lexicon) if language == "zh" else _english(body, lexicon))
 
 
-def _shape(body: str, certain: int, length: int) -> set[str]:
-    found = {f"certain things {min(certain, 3)}"}
-    found.add("length " + next((str(limit) for limit in _SIZES if length <= limit), "more"))
+def _shape(body: str, certain: int, length: int) -> Iterator[str]:
+    yield f"certain things {min(certain, 3)}"
+    yield _LENGTHS[bisect_left(_SIZES, length)]
     if _LABEL.match(body):
-        found.add("label")
+        yield "label"
     if body[:1].islower():
-        found.add("begins small")
+        yield "begins small"
     if body[-1:] in "!！":
-        found.add("cries")
-    return found
+        yield "cries"
 
 
 # ------------------------------------------------------------------ English
 
 
-def _english(body: str, lexicon: Lexicon) -> set[str]:
+def _english(body: str, lexicon: Lexicon) -> list[str]:
     tokens = _TOKEN.findall(body)
-    sorts: list[str] = []
-    for token in tokens:
-        sorts.append(_sort(token, sorts[-1] if sorts else "", lexicon))
-    found = {f"has {sort}" for sort in sorts} | {f"{one} {two}" for one, two in pairwise(sorts)}
-    found |= {f"word {token.lower()}" for token, sort in zip(tokens, sorts, strict=True) if sort[:1] in "wv-"}
+    sorts = _sorted(tokens, lexicon)
+    words = [token.lower() for token in tokens]
+    found = [f"has {sort}" for sort in sorts]
+    found += [f"{one} {two}" for one, two in pairwise(sorts)]
+    found += [f"word {word}" for word, sort in zip(words, sorts, strict=True) if sort[0] in "wv-"]
     first, second = (*sorts, "end", "end")[:2]
-    found |= {f"first {first}", f"first {first} {second}", f"second {second}"}
-    found.add(f"last {sorts[-1] if sorts else 'end'}")
-    found |= _frame(sorts, lexicon.grammar)
-    written = " ".join(_SIGNS.get(sort, token.lower()) for token, sort in zip(tokens, sorts, strict=True))
-    written = f"^{written}$"
-    found |= {written[place : place + _PIECE] for place in range(len(written) - _PIECE + 1)}
-    return found | _shape(body, sum(sort in _CERTAIN - {"NUMWORD"} for sort in sorts), len(tokens))
-
-
-def _frame(sorts: Sequence[str], grammar: Grammar) -> set[str]:
-    """Who does what: subject, verb, persons, tense."""
-    subject, verb, place = _head(sorts, grammar)
-    heads = [sort for sort in sorts[:place] if sort[:2] == "n_" or sort in _CERTAIN]
-    head = heads[-1] if heads else "other"
-    persons = "".join(p for p in _PERSONS if not grammar[p].isdisjoint(sorts)) or "nobody"
-    certain = "vague" if _CERTAIN.isdisjoint(sorts) else "certain"
-    found = {f"subject {subject}", f"verb {verb}", f"subject {subject}, verb {verb}", f"head {head}, verb {verb}"}
-    found |= {f"persons {persons}", f"persons {persons}, verb {verb}", f"{subject}, {certain}, {_tense(verb, grammar)}"}
-    if verb in grammar["be"] or verb in ("be", "has", "have"):
-        said = next((sort for sort in sorts[place + 1 :] if sort not in grammar["light"]), "end")
-        found |= {f"said of it {said}", f"head {head}, said of it {said}"}
+    found += f"first {first}", f"first {first} {second}", f"second {second}", f"last {sorts[-1] if sorts else 'end'}"
+    found += _frame(sorts, lexicon)
+    written = f"^{' '.join(map(_SIGNS.get, sorts, words))}$"
+    found += [written[place : place + _PIECE] for place in range(len(written) - _PIECE + 1)]
+    found += _shape(body, sum(map(_COUNTED.__contains__, sorts)), len(tokens))
     return found
 
 
-def _sort(token: str, before: str, lexicon: Lexicon) -> str:
-    """A word as itself or by its class; a name, a number, a file by its sort."""
-    if CODE in token:
-        return "CODE"
-    if token[0] in f'{QUOTE}"“”':
-        return "QUOTE"
+def _frame(sorts: Sequence[str], lexicon: Lexicon) -> list[str]:
+    """Who does what: subject, verb, persons, tense."""
+    grammar = lexicon.grammar
+    subject, verb, place = _head(sorts, lexicon)
+    heads = [sort for sort in sorts[:place] if sort[:2] == "n_" or sort in _CERTAIN]
+    head = heads[-1] if heads else "other"
+    there = set(sorts)
+    persons = "".join([p for p in _PERSONS if not grammar[p].isdisjoint(there)]) or "nobody"
+    certain = "vague" if _CERTAIN.isdisjoint(there) else "certain"
+    found = [f"subject {subject}", f"verb {verb}", f"subject {subject}, verb {verb}", f"head {head}, verb {verb}"]
+    found += f"persons {persons}", f"persons {persons}, verb {verb}", f"{subject}, {certain}, {_tense(verb, grammar)}"
+    if verb in grammar["be"] or verb in ("be", "has", "have"):
+        said = next((sort for sort in sorts[place + 1 :] if sort not in grammar["light"]), "end")
+        found += f"said of it {said}", f"head {head}, said of it {said}"
+    return found
+
+
+def _sorted(tokens: Iterable[str], lexicon: Lexicon) -> list[str]:
+    """The sorts of the words of a clause."""
+    sorts, before_nouns = lexicon.sorts, lexicon.grammar["before_nouns"]
+    found: list[str] = []
+    before = ""
+    for token in tokens:
+        first, noun, other = sorts[token]
+        before = first if not before else noun if before[:2] == "n_" or before in before_nouns else other
+        found.append(before)
+    return found
+
+
+def _sorts(token: str, lexicon: Lexicon) -> tuple[str, str, str]:
+    """A word as itself or by its class; a name, a number, a file by its sort.
+
+    Returns:
+        What it is where it begins a clause, where a noun is likely, and anywhere else.
+    """
     lowered = token.lower()
-    if lowered in lexicon.kept:
-        return lowered
-    verb, other = lexicon.verbs.get(lowered), lexicon.classes.get(lowered)
-    if verb and other:
-        return other if before in lexicon.grammar["before_nouns"] or before[:2] == "n_" else verb
-    if verb or other:
-        return verb or other or ""
-    if _NAME.search(token):
-        return "NAME"
-    if token[0].isdigit() or token[:2].lstrip("~<>≤≥±$€")[:1].isdigit():
-        return "VERSION" if _VERSION.match(token) else "NUM"
-    if token in ("->", "→", "=>"):
-        return "ARROW"
-    if not token[0].isalpha():
-        return token
-    return "PROPER" if before and token[0].isupper() else _ending(lowered)
+    verb, other = lexicon.verbs.get(lowered, ""), lexicon.classes.get(lowered, "")
+    if CODE in token:
+        sort = "CODE"
+    elif token[0] in f'{QUOTE}"“”':
+        sort = "QUOTE"
+    elif lowered in lexicon.kept:
+        sort = lowered
+    elif verb and other:
+        return verb, other, verb
+    elif verb or other:
+        sort = verb or other
+    elif _NAME.search(token):
+        sort = "NAME"
+    elif token[0].isdigit() or token[:2].lstrip("~<>≤≥±$€")[:1].isdigit():
+        sort = "VERSION" if _VERSION.match(token) else "NUM"
+    elif token in ("->", "→", "=>"):
+        sort = "ARROW"
+    elif not token[0].isalpha():
+        sort = token
+    elif token[0].isupper():
+        return _ending(lowered), "PROPER", "PROPER"
+    else:
+        sort = _ending(lowered)
+    return sort, sort, sort
 
 
 def _ending(word: str) -> str:
@@ -173,12 +233,12 @@ def _tense(verb: str, grammar: Grammar) -> str:
     return "modal" if verb in grammar["modals"] else "present"
 
 
-def _head(sorts: Sequence[str], grammar: Grammar) -> tuple[str, str, int]:
+def _head(sorts: Sequence[str], lexicon: Lexicon) -> tuple[str, str, int]:
     """What the subject is made of, the form of the first verb, and where it stands."""
+    grammar, helping = lexicon.grammar, lexicon.helping
     if not sorts:
         return "none", "none", 0
     first = sorts[0]
-    helping = grammar["be"] | grammar["helping"] | grammar["modals"]
     if first.startswith("v_") and ":" not in first and not (len(sorts) > 1 and sorts[1] in helping):
         return "none", "order " + first, 0
     if first.startswith("v_") or first in ("wing", "wed"):
@@ -224,28 +284,33 @@ _NUMBER = re.compile(
     r"[~<>≤≥]?v?\d[\d.,_:/-]*(?:[a-zA-Z%]{1,3}(?![a-zA-Z]))?|[一二两三四五六七八九十百千]+(?=[个条次台份张秒天页行种位核人小分])"
 )
 _CITED = re.compile(f'["“「『‘]?{QUOTE}+["”」』’]?')
-_LONGEST_WORD = 5
+_STANDING = frozenset("NFL")
+"""What stands for a number, a name, a word in Latin letters."""
 
 
-def _chinese(body: str, lexicon: Lexicon) -> set[str]:
-    shown = re.sub(r"\s+", "", _NUMBER.sub("N", _LATIN.sub(_letter, _CITED.sub("Q", body)))).rstrip("。.!！")
-    found = {f"has {char}" for char in shown} | {one + two for one, two in pairwise(shown)}
-    found |= {shown[place : place + 3] for place in range(len(shown) - 2)}
-    found |= {f"first {shown[:1]}", f"first {shown[:2]}", f"last {shown[-1:]}", f"last {shown[-2:]}"}
+def _chinese(body: str, lexicon: Lexicon) -> list[str]:
+    cited = _CITED.sub("Q", body) if QUOTE in body else body
+    shown = "".join(_NUMBER.sub("N", _LATIN.sub(_letter, cited)).split()).rstrip("。.!！")
+    found = [f"has {char}" for char in shown]
+    found += [shown[place : place + 2] for place in range(len(shown) - 1)]
+    found += [shown[place : place + 3] for place in range(len(shown) - 2)]
+    found += (f"first {shown[:1]}", f"first {shown[:2]}", f"last {shown[-1:]}", f"last {shown[-2:]}")
     placed = list(_classes(shown, lexicon))
     classes = [name for _, name in placed]
-    found |= {f"class {name}" for name in classes}
-    found |= {f"{one} then {two}" for one, two in pairwise(["begin", *classes, "end"])}
+    found += [f"class {name}" for name in classes]
+    found += [f"{one} then {two}" for one, two in pairwise(["begin", *classes, "end"])]
     for number, one in enumerate(classes):
-        found |= {f"{one} before {two}" for two in classes[number + 1 : number + 4] if one != two}
-    persons = "".join(word for word in ("我们", "我", "你", "他") if word in shown) or "nobody"
-    certain = "vague" if set("NFL").isdisjoint(shown) else "certain"
+        found += [f"{one} before {two}" for two in classes[number + 1 : number + 4] if one != two]
+    persons = "".join([word for word in ("我们", "我", "你", "他") if word in shown]) or "nobody"
+    certain = "vague" if _STANDING.isdisjoint(shown) else "certain"
     leading = classes[0] if classes else "other"
-    found |= {f"persons {persons}", f"{persons}, {certain}", f"{leading}, {persons}, {certain}"}
-    found |= {f"first class {classes[0]}" for place, _ in placed[:1] if place == 0}
-    if verb := next(((place, name) for place, name in placed if name.startswith("v_")), None):
-        found.add(f"{'begins with' if verb[0] == 0 else 'later'} {verb[1]}")
-    return found | _shape(body, sum(map(shown.count, "NFL")), len(shown))
+    found += (f"persons {persons}", f"{persons}, {certain}", f"{leading}, {persons}, {certain}")
+    if placed and placed[0][0] == 0:
+        found.append(f"first class {leading}")
+    if verb := next((one for one in placed if one[1].startswith("v_")), None):
+        found.append(f"{'begins with' if verb[0] == 0 else 'later'} {verb[1]}")
+    found += _shape(body, sum(map(shown.count, _STANDING)), len(shown))
+    return found
 
 
 def _letter(match: re.Match[str]) -> str:
@@ -257,10 +322,11 @@ def _letter(match: re.Match[str]) -> str:
 
 def _classes(shown: str, lexicon: Lexicon) -> Iterator[tuple[int, str]]:
     """The classes of the words of a clause with their places; of words that begin together the longest."""
+    classes, longest = lexicon.classes, lexicon.longest
     place = 0
     while place < len(shown):
-        for size in range(_LONGEST_WORD, 0, -1):
-            if name := lexicon.classes.get(shown[place : place + size]):
+        for size in range(longest.get(shown[place], 0), 0, -1):
+            if name := classes.get(shown[place : place + size]):
                 yield place, name
                 place += size
                 break

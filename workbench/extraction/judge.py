@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
 
 from workbench.extraction.model import PRECEDENCE, Kind
-from workbench.extraction.rules import Index, Rule, Rules
+from workbench.extraction.notation import small
+from workbench.extraction.rules import Called, Index, Rule, Rules
 from workbench.extraction.weighing import Scale, scale_of
 
 _AN_AFTERTHOUGHT = 14
 _A_NOD = 4
 """Characters: \u8bf4\u597d\u4e86 before what was agreed."""
 _STOPS = ".!。！ "
-LEAST_LEAD, LEAST_SECOND = 0.4, 0.5
-"""On the scale: how far before process a statement has to be, and a further clause of it."""
-OVERRULED = {True: 1.0, False: 0.0}
+LEAST_LEAD, LEAST_SECOND = 40, 50
+"""On the scale, in hundredths: how far before process a statement has to be, and a further clause of it."""
+OVERRULED = {True: 100, False: 0}
 """How far behind on the scale what a marker found is not believed: of a rule that is rarely wrong, of another."""
 _SHORTEST_SECOND = 4
-_MARKED = 1.0
+_MARKED = 100
 """What a marker counts where a piece of a sentence is weighed by itself."""
-LEAST_APART = {True: 2.0, False: 5.0}
+LEAST_APART = {True: 200, False: 500}
 """On the scale: how clearly two pieces of a sentence have to be told, taken together, to be two statements; whether
 the second is open, or anything else, which more often says something of the first."""
 _APART: frozenset[tuple[Kind, Kind]] = frozenset(
@@ -51,8 +53,7 @@ _OF_THE_ARTIFACT = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """What a sentence states: a stretch of it, and by which rule."""
 
     kind: Kind
@@ -61,8 +62,7 @@ class Statement:
     rule: Rule
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(NamedTuple):
     """A piece of a sentence."""
 
     start: int
@@ -83,7 +83,7 @@ def judge(masked: str, rules: Rules) -> tuple[Statement, ...]:
     scale = scale_of(rules.language)
     if len(seen.marked) > 1:
         return tuple(_of_two(statement, masked, scale, rules) for statement in seen.marked)
-    named = rules.set_thing.match(ground(masked, rules)) is not None
+    named = rules.set_thing.match(small(ground(masked, rules))) is not None
     if seen.marked and (seen.marked[0].rule.final or named):
         return seen.marked
     if named and not seen.doubted:
@@ -102,7 +102,7 @@ def _of_two(marked: Statement, masked: str, scale: Scale, rules: Rules) -> State
     other: Kind = "decision" if marked.kind == "fact" else "fact"
     if scores[other] - scores[marked.kind] <= OVERRULED[False]:
         return marked
-    return replace(marked, kind=other, rule=WEIGHED)
+    return marked._replace(kind=other, rule=WEIGHED)
 
 
 def _first_of(masked: str, seen: Look, scale: Scale, rules: Rules) -> Statement | None:
@@ -118,12 +118,12 @@ def _first_of(masked: str, seen: Look, scale: Scale, rules: Rules) -> Statement 
     kind = leaning.kind
     if kind == marked.kind or leaning.scores[kind] - leaning.scores[marked.kind] < OVERRULED[marked.rule.sure]:
         return marked
-    return replace(marked, kind=kind, rule=WEIGHED) if kind else None
+    return marked._replace(kind=kind, rule=WEIGHED) if kind else None
 
 
 def _apart(found: Statement, seen: Look, masked: str, scale: Scale, rules: Rules) -> tuple[Statement, ...]:
     """A statement, cut in two where what comes after a comma states something of another kind by itself."""
-    best: tuple[float, int, Kind, Kind] | None = None
+    best: tuple[int, int, Kind, Kind] | None = None
     for place in range(1, len(seen.clauses)):
         last, clause = seen.clauses[place - 1], seen.clauses[place]
         after = _alone(masked[clause.start : found.end], clause, scale, rules)
@@ -147,7 +147,7 @@ def _apart(found: Statement, seen: Look, masked: str, scale: Scale, rules: Rules
     )
 
 
-def _alone(text: str, clause: Clause, scale: Scale, rules: Rules) -> tuple[Kind, float] | None:
+def _alone(text: str, clause: Clause, scale: Scale, rules: Rules) -> tuple[Kind, int] | None:
     """What a piece of a sentence would be if nothing else were said, and how clearly."""
     body = ground(text.strip(), rules).rstrip(_STOPS)
     leaning = scale.lean(body)
@@ -161,8 +161,7 @@ def _alone(text: str, clause: Clause, scale: Scale, rules: Rules) -> tuple[Kind,
     return (kind_or_none, lead) if lead >= LEAST_SECOND else None
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """What the rules say of a sentence that none of them excludes."""
 
     marked: tuple[Statement, ...]
@@ -181,11 +180,12 @@ class Look:
 
 def look(masked: str, rules: Rules) -> Look | None:
     """What the rules say of a sentence; None: it is process, whatever it is made of."""
-    whole = ground(masked, rules).rstrip(_STOPS)
-    words, called = rules.called(whole)
-    against = [rule for rule in rules.on_sentences if rule.name in called and rule.fits(whole, words)]
-    if not all(rule.soft for rule in against):
-        return None
+    whole = rules.called(ground(masked, rules).rstrip(_STOPS))
+    against: list[Rule] = []
+    for rule in whole.fitting(rules.on_sentences):
+        if not rule.soft:
+            return None
+        against.append(rule)
     clauses = _clauses(masked, rules)
     kept, dropped = _kept(clauses, rules)
     if not kept and not all(rule.soft for rule in dropped if not rule.kinds):
@@ -210,36 +210,36 @@ def look(masked: str, rules: Rules) -> Look | None:
     )
 
 
-def _marked(masked: str, whole: str, clauses: list[Clause], kept: list[Clause], rules: Rules) -> tuple[Statement, ...]:
+def _marked(
+    masked: str, whole: Called, clauses: list[Clause], kept: list[Clause], rules: Rules
+) -> tuple[Statement, ...]:
     """What the markers find."""
-    words, called = rules.called(whole)
     if len(clauses) > 1 and len(kept) == len(clauses):
-        for span in rules.spanning:
-            if span.name in called and span.fits(whole, words):
-                return (Statement(_kind(span), 0, len(masked), span),)
+        for span in whole.fitting(rules.spanning):
+            return (Statement(_kind(span), 0, len(masked), span),)
     found = [
         (clause, rule) for clause in kept for rule in [_best(clause.body, rules, clause.barred)] if rule is not None
     ]
     if not found and len(kept) > 1 and len(kept) == len(clauses):
-        rule = _best(whole, rules, frozenset().union(*(clause.barred for clause in kept)))
+        rule = _best(whole.text, rules, frozenset().union(*(clause.barred for clause in kept)))
         return (Statement(_kind(rule), 0, len(masked), rule),) if rule is not None else ()
     return _joined(kept, found, masked)
 
 
 def is_process(masked: str, rules: Rules) -> bool:
     """Whether rules say that a sentence states nothing: not that no rule found a statement in it."""
-    whole = ground(masked, rules).rstrip(_STOPS)
-    words, called = rules.called(whole)
-    if any(rule.name in called and rule.fits(whole, words) for rule in rules.on_sentences):
+    whole = rules.called(ground(masked, rules).rstrip(_STOPS))
+    if any(whole.fitting(rules.on_sentences)):
         return True
     return not any(clause.body for clause in _kept(_clauses(masked, rules), rules)[0])
 
 
+@lru_cache(maxsize=16)
 def ground(text: str, rules: Rules) -> str:
     """A text without the words at its beginning that say nothing."""
-    start = 0
+    start, lowered = 0, small(text)
     for _ in range(4):
-        match = rules.lead.match(text, start)
+        match = rules.lead.match(lowered, start)
         if not match or match.end() >= len(text):
             break
         start = match.end()
@@ -249,7 +249,7 @@ def ground(text: str, rules: Rules) -> str:
 def _clauses(text: str, rules: Rules) -> list[Clause]:
     found: list[Clause] = []
     start, strong = 0, True
-    for match in rules.joint.finditer(text):
+    for match in rules.joint.finditer(small(text)):
         if match.start() > start:
             found.append(_clause(text, start, match.start(), strong, rules))
         start, strong = match.end(), match[0].strip() not in (",", "，")
@@ -267,21 +267,20 @@ def _kept(clauses: list[Clause], rules: Rules) -> tuple[list[Clause], list[Rule]
     kept: list[Clause] = []
     dropped: list[Rule] = []
     for clause in clauses:
-        words, called = rules.called(clause.body)
-        fitting = [r for r in rules.on_clauses if r.name in called and r.fits(clause.body, words)]
+        fitting = list(rules.called(clause.body).fitting(rules.on_clauses))
         dropped += fitting
         if any(rule.scope == "rest" for rule in fitting):
             break
         if not fitting:
             kept.append(clause)
         elif all(rule.kinds for rule in fitting):
-            kept.append(replace(clause, barred=frozenset().union(*(rule.kinds for rule in fitting))))
+            kept.append(clause._replace(barred=frozenset().union(*(rule.kinds for rule in fitting))))
     return kept, dropped
 
 
 def _best(body: str, rules: Rules, barred: frozenset[str]) -> Rule | None:
     """The rule of the highest precedence that fits; what is only a reason is not looked at."""
-    reason = rules.reason.search(body)
+    reason = rules.reason.search(small(body))
     if reason:
         if reason.start() < 2:
             return None
@@ -296,11 +295,8 @@ def _best(body: str, rules: Rules, barred: frozenset[str]) -> Rule | None:
 
 def _first(body: str, rules: Rules, barred: frozenset[str]) -> Rule | None:
     """The first rule that fits; those that are rarely wrong come before the others, whatever the kind."""
-    words, called = rules.called(body)
-    for rule in rules.ordered:
-        if rule.name in called and rule.kind not in barred and rule.fits(body, words):
-            return rule
-    return None
+    fitting = rules.called(body).fitting(rules.ordered)
+    return next((rule for rule in fitting if rule.kind not in barred), None)
 
 
 def _kind(rule: Rule) -> Kind:

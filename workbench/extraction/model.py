@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from workbench.domain.record import Json
@@ -17,7 +17,7 @@ Priority = Literal[1, 2, 3]
 """1 blocks the goal, 2 needed, 3 nice."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where a find was said, and by whom."""
 
@@ -35,7 +35,7 @@ class Place:
     """Whether it stands in a message that a person typed, as far as that shows."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Find:
     """One statement that was found."""
 
@@ -55,7 +55,7 @@ class Find:
     """Found by a rule that is rarely wrong."""
     paths: tuple[str, ...] = ()
     priority: Priority = 2
-    place: Place = field(default_factory=Place)
+    place: Place = Place()
     model: str = ""
     """The model that found it; empty: a rule did."""
 

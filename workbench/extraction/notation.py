@@ -7,9 +7,9 @@ what may be missing, ``{name}`` for a part. Anything else of a regular expressio
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain, pairwise
 
 CODE = "\ue000"
 """Stands for each character of code within a sentence."""
@@ -41,21 +41,28 @@ _BY_LANGUAGE: dict[str, dict[str, str]] = {
         "…": "[^。；]{0,40}?",
     },
 }
+_LARGE = re.compile(r"\\.|\(\?P|[A-Z\u00c0-\u1fff]")
+"""Letters of a pattern that may be large, and what holds some that have to stay so."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Marker:
-    """A compiled marker."""
+    """A compiled marker; a text that fits has one word (Chinese: one or two characters) or sign of each set."""
 
-    text: str
-    pattern: re.Pattern[str]
-    needs: tuple[frozenset[str], ...]
-    """Sets of words (Chinese: one or two characters) and signs; a text that fits has one of each set."""
+    search: Callable[[str], re.Match[str] | None]
+    """Where it begins with ``^``, it is tried nowhere but there."""
+    cased: bool
+    """Whether it is looked for in a text as it was written, else in its small letters."""
+    anchors: frozenset[str]
+    """The rarest of what it needs, taking long words for rare; empty where nothing is known."""
+    further: tuple[frozenset[str], ...]
+    """What else it needs."""
 
-    @property
-    def anchors(self) -> frozenset[str]:
-        """The rarest of what it needs, taking long words for rare; empty where nothing is known."""
-        return max(self.needs, key=lambda words: (min(map(len, words)), -len(words)), default=frozenset())
+    def find(self, text: str, lowered: str, words: set[str]) -> re.Match[str] | None:
+        """What it finds in a text that has these small letters and these words."""
+        if self.further and any(map(words.isdisjoint, self.further)):
+            return None
+        return self.search(text if self.cased else lowered)
 
 
 def compile_marker(text: str, language: str, parts: Mapping[str, str]) -> Marker:
@@ -67,9 +74,46 @@ def compile_marker(text: str, language: str, parts: Mapping[str, str]) -> Marker
     expanded = _expand(text, language, parts)
     if language != "zh":
         expanded = _bounded(expanded)
-    pattern = re.compile(expanded, re.IGNORECASE)
     needs = _han_needs(text) if language == "zh" else _word_needs(text)
-    return Marker(text, pattern, tuple(frozenset(words) for words in (*needs, *_sign_needs(text)) if words))
+    return _marker(expanded, chain(needs, _sign_needs(text)))
+
+
+def _marker(pattern: str, needed: Iterable[Iterable[str]]) -> Marker:
+    needs = [words for words in map(frozenset, needed) if words]
+    needs.sort(key=lambda words: (min(map(len, words)), -len(words)), reverse=True)
+    cased = "(?-i:" in pattern
+    anchored = pattern.startswith("^") and "|" not in _outermost(_ONE_SIGN.sub("", pattern))
+    compiled = re.compile(pattern, re.IGNORECASE) if cased else compile_small(pattern)
+    search = compiled.match if anchored else compiled.search
+    return Marker(search, cased, needs[0] if needs else frozenset(), tuple(needs[1:]))
+
+
+def compile_small(pattern: str) -> re.Pattern[str]:
+    """Compile what is looked for in small letters; the case of its own says nothing."""
+    return re.compile(_LARGE.sub(_to_small, pattern))
+
+
+def small(text: str) -> str:
+    """A text in small letters, character for character: in these a pattern is found in half the time."""
+    return text.replace("\u0130", "I").lower()
+
+
+def _to_small(large: re.Match[str]) -> str:
+    return small(large[0]) if len(large[0]) == 1 else large[0]
+
+
+def groups_of(match: re.Match[str], text: str) -> dict[str, str | None]:
+    """The named groups of what was found in the small letters of a text, as they were written."""
+    spans = ((name, *match.span(name)) for name in match.re.groupindex)
+    return {name: text[start:end] if start >= 0 else None for name, start, end in spans}
+
+
+def compile_reading(pattern: str, language: str) -> Marker:
+    """Compile a regular expression that reads something off; it may begin and end within a word."""
+    plain = re.sub(r" (?=[?*{])", "~", pattern.replace("(?:", "("))  # a blank that may be missing ends no word
+    needs = _han_needs(plain) if language == "zh" else _word_needs(" ".join([*_tokens(plain)][1:-1]))
+    marker = _marker(pattern, needs)
+    return replace(marker, further=(marker.anchors, *marker.further)) if marker.anchors else marker
 
 
 def literal_marker(text: str, language: str) -> Marker:
@@ -101,9 +145,8 @@ _DIGIT, _ARROW, _CITED = "0", "\u2192", "\u201c"
 """Stand among the words of a text for: it has a digit, an arrow, a quotation."""
 
 
-def grams(text: str, language: str) -> set[str]:
-    """The words of a text, and signs of what else it has: what markers are held against before they are tried."""
-    lowered = text.lower()
+def grams(lowered: str, language: str) -> set[str]:
+    """The words of a text in small letters, and signs of what else it has: what markers are held against first."""
     found = set(_WORDS.findall(lowered))
     if "'" in lowered:
         for word in tuple(found):
@@ -175,13 +218,15 @@ def _alternatives(group: str) -> list[str]:
     return [*found, group[start:]]
 
 
-_GROUP = re.compile(r"\(([^()]*)\)")
-_ENDS_A_WORD = re.compile(r"$|[ \[:,\\….$]|\((?:n't|[^a-z(])")
+_FIRST_WORD = re.compile(r"(n't|'?[a-z][a-z']*)(?:(?:[ \u2026:]|-(?!\?)).*)?")
+_ONE_SIGN = re.compile(r"\\.|\[\]?[^\]]*\]")
+_ENDS_A_WORD = re.compile(r"$|[ \[:,\\….$]|\((?:n't|[^a-z(])|-(?!\?)")
+_LOOKS_AHEAD = re.compile(r"\(\?![^()]*\)$")
 
 
 def _word_needs(text: str) -> Iterator[list[str]]:
     """Words, or groups of alternatives, that may not be missing."""
-    if text.startswith("(^") or "|" in _outermost(text):
+    if "|" in _outermost(text):
         return
     for token in _tokens(text.lstrip("^").removesuffix("$")):
         words = _token_words(token)
@@ -191,12 +236,20 @@ def _word_needs(text: str) -> Iterator[list[str]]:
 
 def _token_words(token: str) -> list[str]:
     """Words of which a text that fits has one, as far as a token of a marker shows."""
-    while group := _GROUP.match(token):
-        rest = token[group.end() :]
+    token = token.removeprefix("\\(")
+    while token.startswith("("):
+        end = _closing(token, 0)
+        group, rest = token[1:end], token[end + 1 :]
         if rest[:1] in ("?", "*"):
             token = rest[1:]  # it may be missing
-            continue
-        return _choices(group[1], rest)
+        elif group.startswith(("?!", "?<!")):
+            token = rest
+        elif words := _choices(group, rest):
+            return words
+        elif all(choice == "^" or choice.endswith(" ") for choice in _alternatives(group)):
+            token = rest.partition("}")[2] if rest.startswith("{") else rest  # a word begins after it
+        else:
+            return []
     if plural := re.match(r"([a-z]+)s\?", token):
         return [plural[1], plural[1] + "s"] if _ENDS_A_WORD.match(token, plural.end()) else []
     plain = _PLAIN.match(token)
@@ -207,14 +260,20 @@ def _token_words(token: str) -> list[str]:
 
 def _choices(body: str, rest: str) -> list[str]:
     """The first word of each alternative, where every one begins with a whole word."""
-    choices = [choice.removesuffix("$") for choice in _alternatives(body)]
-    words = [re.match(r"n't|'?[a-z][a-z']*", choice) for choice in choices]
-    if not _ENDS_A_WORD.match(rest) or not all(words):
+    if not _ENDS_A_WORD.match(rest):
         return []
-    whole = all(
-        choice[m.end() :][:1] in ("", " ", "\u2026", ":") for choice, m in zip(choices, words, strict=True) if m
-    )
-    return [m[0] for m in words if m] if whole else []
+    found = []
+    for choice in _alternatives(body):
+        if choice.startswith("("):
+            end = _closing(choice, 0)
+            words = _choices(choice[1:end], choice[end + 1 :])
+        else:
+            whole = _FIRST_WORD.fullmatch(_LOOKS_AHEAD.sub("", choice.removesuffix("$")))
+            words = [whole[1]] if whole else []
+        if not words:
+            return []
+        found += words
+    return found
 
 
 def _han_needs(text: str) -> Iterator[list[str]]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from workbench.extraction.notation import CODE, HAN, QUOTE
 
@@ -15,6 +14,7 @@ LONGEST = 4000
 
 _FENCE = re.compile(r"\s*(```|~~~)")
 _TODO = re.compile(r"(?://|#|/\*|<!--|--|;|%|\{-)\s*(?:TODO|FIXME|XXX|HACK)\b[^\n]*", re.IGNORECASE)
+_TODO_WORD = re.compile("todo|fixme|xxx|hack|unimplemented")
 _TODO_CALL = re.compile(r"\b(?:todo|unimplemented)!\(|\b(?:skip|xfail|ignore)\w*\([^)]*\b(?:TODO|FIXME)\b")
 _TODO_HEADING = re.compile(r"#+\s*(?:TODO|FIXME)S?:?", re.IGNORECASE)
 _BOX = re.compile(r"\s*(?:[-*+•]\s+)?\[([ xX✓✔-])\]\s+(.*)")
@@ -70,6 +70,7 @@ _QUOTED = re.compile(
     r"“([^”\n]*)”|「([^」\n]*)」|『([^』\n]*)』|(?<![\w\"])\"([^\"\n]+)\"(?!\w)|(?<!\w)‘([^’\n]{12,})’"
     r"|(?<![A-Za-z0-9'])'((?:[^'\n]|(?<=[A-Za-z])'(?=[A-Za-z])){2,300})'(?![A-Za-z0-9'])"
 )
+_OPENS_QUOTE = re.compile("[“「『\"‘']")
 _RULING = re.compile(
     r"\b(?:never|always|must|do not|don.?t)\b"
     r"|禁止|严禁|不要|不得|不能|不许|不准|必须|务必|一律|请勿|保持|只读|[^区类级特个分]别",
@@ -81,8 +82,7 @@ _LABELS = re.compile(r"[\w -]{2,24}[:：=]\s")
 _COMMENT_PLACE = re.compile(r"([\w./-]+\.[A-Za-z]{1,5}):(\d+)|([\w./-]*\w\.[A-Za-z]{1,5})\b")
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A line of a text, and what it is."""
 
     number: int
@@ -124,7 +124,7 @@ def _line(number: int, raw: str, fenced: str | None, traceback: bool) -> tuple[L
     fence = _FENCE.match(raw)
     if fence:
         return Line(number, "code", "", raw), (None if fenced == fence[1] else fenced or fence[1]), False
-    todo = _TODO.search(raw) or _TODO_CALL.search(raw) if "`" not in raw or fenced else None
+    todo = _is_todo(raw) if "`" not in raw or fenced else False
     if todo and not _TODO_HEADING.fullmatch(stripped):
         return Line(number, "todo", stripped, raw), fenced, traceback
     if fenced:
@@ -151,6 +151,13 @@ def _line(number: int, raw: str, fenced: str | None, traceback: bool) -> tuple[L
     return Line(number, "prose", stripped, raw), None, False
 
 
+def _is_todo(raw: str) -> bool:
+    """Whether a line is, or ends with, a comment or a call that says that something is to be done."""
+    if not _TODO_WORD.search(raw.lower()):
+        return False
+    return _TODO.search(raw) is not None or _TODO_CALL.search(raw) is not None
+
+
 def _goes_on(before: Line, line: Line) -> bool:
     """Whether a line is the rest of the one before, which an editor has wrapped."""
     if before.kind not in ("prose", "item") or line.kind != "prose" or len(before.text) < 60:
@@ -167,7 +174,7 @@ def masked(text: str) -> str:
     """
     if "`" in text:
         text = _INLINE_CODE.sub(_mask_code, text)
-    return _QUOTED.sub(_mask_quote, text)
+    return _QUOTED.sub(_mask_quote, text) if _OPENS_QUOTE.search(text) else text
 
 
 def _mask_code(match: re.Match[str]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from workbench.domain.fact import is_key, value_text
 from workbench.domain.record import Json
 from workbench.extraction.correcting import corrected, gist
+from workbench.extraction.notation import grams, groups_of, small
 from workbench.extraction.rules import Rules, rules_of, things
 
 _ASIDE = re.compile(r"\s*[（(][^（()）]*[)）]?$")
@@ -69,14 +70,16 @@ def read(text: str, rules: Rules, *, constraint: bool = False) -> Reading:
                 else f"do not {found['verb'].lower()}",
             )
     keyless: Reading | None = None
-    for groups in corrected(body, rules):
+    lowered = small(body)
+    words = grams(lowered.replace("\u2019", "'"), rules.language)
+    for groups in corrected(body, lowered, words, rules):
         reading = _corrected(groups, rules)
         if reading is not None and reading.key is not None:
             return reading
         keyless = keyless or reading
-    for pattern in rules.readings:
-        match = pattern.search(body)
-        if match and (reading := _reading(match.groupdict(), rules)):
+    for marker in rules.readings:
+        match = marker.find(body, lowered, words)
+        if match and (reading := _reading(groups_of(match, body), rules)):
             if reading.key is not None:
                 return reading
             keyless = keyless or reading

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from importlib.resources import files
@@ -12,18 +12,19 @@ from typing import Any, Literal, NamedTuple
 
 from workbench.errors import UsageError
 from workbench.extraction.model import KINDS, PRECEDENCE, Kind
-from workbench.extraction.notation import HAN, Marker, compile_marker, grams, literal_marker
+from workbench.extraction.notation import (
+    HAN,
+    Marker,
+    compile_marker,
+    compile_reading,
+    compile_small,
+    grams,
+    literal_marker,
+    small,
+)
 from workbench.extraction.sentences import is_han
 
 Scope = Literal["sentence", "rest", "clause"]
-
-
-class Words(NamedTuple):
-    """The words of a text as markers need them."""
-
-    all: set[str]
-    anchors: tuple[str, ...]
-    """Those by which markers are found."""
 
 
 @dataclass(frozen=True)
@@ -41,26 +42,18 @@ class Index:
         for marker in markers:
             for word in marker.anchors:
                 words.setdefault(word, []).append(marker)
-            if not marker.needs:
+            if not marker.anchors:
                 always.append(marker)
         return cls({word: tuple(found) for word, found in words.items()}, tuple(always))
 
-    def search(self, text: str, words: Words) -> re.Match[str] | None:
-        """A match of any marker in a text that has these words."""
-        missing = words.all.isdisjoint
-        for word in words.anchors:
-            for marker in self.by_word.get(word, ()):
-                if any(map(missing, marker.needs)):
-                    continue
-                if found := marker.pattern.search(text):
-                    return found
-        for marker in self.always:
-            if found := marker.pattern.search(text):
-                return found
-        return None
+    def called(self, words: set[str]) -> Iterator[Marker]:
+        """The markers to be tried on a text that has these words."""
+        for word in words & self.by_word.keys():
+            yield from self.by_word[word]
+        yield from self.always
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rule:
     """What makes a clause a statement of a kind, or process; ``unless`` lifts it."""
 
@@ -82,27 +75,42 @@ class Rule:
         """Whether what it finds stands, whatever else the clause is made of."""
         return (self.constraint and self.sure) or self.name == "workspace"
 
-    def fits(self, text: str, words: Words) -> bool:
-        """Whether the rule holds for a text."""
-        return self.markers.search(text, words) is not None and self.unless.search(text, words) is None
+
+class Called(NamedTuple):
+    """A text, with the rules that its words call for."""
+
+    text: str
+    small: str
+    words: set[str]
+    markers: Mapping[Rule, tuple[Marker, ...]]
+    """Of each rule those that are to be tried."""
+
+    def fitting(self, rules: Iterable[Rule]) -> Iterator[Rule]:
+        """Those of some rules that hold for the text."""
+        text, lowered, words = self.text, self.small, self.words
+        for rule in rules:
+            for marker in self.markers.get(rule, ()):
+                if marker.find(text, lowered, words):
+                    if not any(lifting.find(text, lowered, words) for lifting in rule.unless.called(words)):
+                        yield rule
+                    break
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rules:
     """Everything that is known about one language."""
 
     language: str
     process: tuple[Rule, ...]
     statements: tuple[Rule, ...]
-    by_word: Mapping[str, frozenset[str]]
-    """Names of the rules that a word may call for; of those that need none, under the empty word."""
     lead: re.Pattern[str]
     joint: re.Pattern[str]
     reason: re.Pattern[str]
+    """These three are looked for in small letters."""
     backward: re.Pattern[str]
     sections: Mapping[str, str]
     """Heading to kind, or to ``process``."""
-    readings: tuple[re.Pattern[str], ...]
+    readings: tuple[Marker, ...]
     forbidding: re.Pattern[str]
     names: Mapping[str, str]
     values: Mapping[str, str]
@@ -118,10 +126,10 @@ class Rules:
 
     @cached_property
     def set_thing(self) -> re.Pattern[str]:
-        """A known name with its value after it, and no more."""
+        """A known name with its value after it, and no more; in small letters."""
         names = _choice([re.escape(name) for name in self.names])
         link = "(?:是|为|：|:|=)" if self.language == "zh" else r"(?::|=|(?:is|are)\b)"
-        return re.compile(rf"(?:the |our |all )?{names}\s*{link}\s*\S.{{0,30}}$", re.IGNORECASE)
+        return compile_small(rf"(?:the |our |all )?{names}\s*{link}\s*\S.{{0,30}}$")
 
     @cached_property
     def spanning(self) -> tuple[Rule, ...]:
@@ -138,20 +146,29 @@ class Rules:
         """Process rules that look at a clause."""
         return tuple(rule for rule in self.process if rule.scope != "sentence")
 
-    def called(self, text: str) -> tuple[Words, frozenset[str]]:
-        """The words of a text as markers need them, and the names of the rules that may fit it."""
-        return self._calling(text)
+    def prepare(self) -> None:
+        """Compile now what is else compiled when the first sentence asks for it."""
+        _ = self.ordered, self.set_thing, self.spanning, self.on_sentences, self.on_clauses, self.called
 
     @cached_property
-    def _calling(self) -> Callable[[str], tuple[Words, frozenset[str]]]:
-        """The same clause is asked about several times in a row."""
+    def called(self) -> Callable[[str], Called]:
+        """The rules that a text calls for; the same clause is asked about several times in a row."""
+        rules = (*self.process, *self.statements)
+        always = {rule: rule.markers.always for rule in rules if rule.markers.always}
+        by_word: dict[str, list[tuple[Rule, tuple[Marker, ...]]]] = {}
+        for rule in rules:
+            for word, markers in rule.markers.by_word.items():
+                by_word.setdefault(word, []).append((rule, markers))
 
         @lru_cache(maxsize=16)
-        def called(text: str) -> tuple[Words, frozenset[str]]:
-            words = grams(text, self.language)
-            by_word = self.by_word
-            anchors = tuple(words & by_word.keys())
-            return Words(words, anchors), by_word[""].union(*(by_word[word] for word in anchors))
+        def called(text: str) -> Called:
+            lowered = small(text)
+            words = grams(lowered, self.language)
+            found = dict(always)
+            for word in words & by_word.keys():
+                for rule, markers in by_word[word]:
+                    found[rule] = found.get(rule, ()) + markers
+            return Called(text, lowered, words, found)
 
         return called
 
@@ -177,12 +194,7 @@ class Rules:
                 statements.insert(0, replace(own, kind="decision", constraint=True, sure=True))
             else:
                 statements.insert(0, replace(own, kind=kind, sure=True))  # type: ignore[arg-type]
-        return replace(
-            self,
-            process=tuple(process),
-            statements=tuple(statements),
-            by_word=_by_word((*process, *statements)),
-        )
+        return replace(self, process=tuple(process), statements=tuple(statements))
 
 
 @dataclass(frozen=True)
@@ -238,27 +250,30 @@ def rules_for(language: str) -> Rules:
             soft=row.get("soft", False),
         )
 
-    process, statements = tuple(map(rule, data["process"])), tuple(map(rule, data["statement"]))
     return Rules(
         language=language,
-        process=process,
-        statements=statements,
-        by_word=_by_word((*process, *statements)),
+        process=tuple(map(rule, data["process"])),
+        statements=tuple(map(rule, data["statement"])),
         lead=_lead(data["leads"], data["soft_leads"], language),
         joint=_joint(data["joints"], language),
         reason=_words(data["reasons"], language),
         backward=re.compile(_choice(data["backward"]) + ("" if language == "zh" else r"\b"), re.IGNORECASE),
         sections={word: kind for kind, words in data["sections"].items() for word in words},
-        readings=tuple(_reading(text, data["names"]) for text in data["reading"]["patterns"]),
+        readings=tuple(_reading(text, data["names"], language) for text in data["reading"]["patterns"]),
         forbidding=re.compile(data["reading"]["forbidding"], re.IGNORECASE),
         names={word.lower(): key for key, words in data["names"].items() for word in (key.replace("_", " "), *words)},
         values={word.lower(): value for value, words in data["values"].items() for word in words},
         labels=data["labels"],
-        words={name: re.compile(text, re.IGNORECASE | re.DOTALL) for name, text in data["words"].items()},
+        words={
+            name: compile_small(text) if name in _IN_SMALL else re.compile(text, re.IGNORECASE | re.DOTALL)
+            for name, text in data["words"].items()
+        },
     )
 
 
 LANGUAGES = ("en", "zh")
+_IN_SMALL = frozenset(("lifts", "obliges"))
+"""Of the patterns of words those that every statement is held against, and that are looked for in small letters."""
 
 
 def rules_of(text: str) -> Rules:
@@ -266,22 +281,10 @@ def rules_of(text: str) -> Rules:
     return rules_for("zh" if is_han(text) else "en")
 
 
-def _by_word(rules: Iterable[Rule]) -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {"": set()}
-    for rule in rules:
-        if rule.markers.always:
-            found[""].add(rule.name)
-        for word in rule.markers.by_word:
-            found.setdefault(word, set()).add(rule.name)
-        for word in rule.unless.by_word:
-            found.setdefault(word, set())  # calls for nothing, but anchors what lifts a rule
-    return {word: frozenset(names) for word, names in found.items()}
-
-
-def _reading(text: str, names: Mapping[str, Sequence[str]]) -> re.Pattern[str]:
+def _reading(text: str, names: Mapping[str, Sequence[str]], language: str) -> Marker:
     """A pattern by which key and value are read off; ``{name}`` in it is any known name of a thing."""
     known = [re.escape(word) for key, words in names.items() for word in (key.replace("_", " "), *words)]
-    return re.compile(text.replace("{name}", _choice(known)), re.IGNORECASE)
+    return compile_reading(text.replace("{name}", _choice(known)), language)
 
 
 def _choice(words: Sequence[str]) -> str:
@@ -289,14 +292,14 @@ def _choice(words: Sequence[str]) -> str:
 
 
 def _words(words: Sequence[str], language: str) -> re.Pattern[str]:
-    return re.compile(_choice(words) if language == "zh" else rf"\b{_choice(words)}\b", re.IGNORECASE)
+    return compile_small(_choice(words) if language == "zh" else rf"\b{_choice(words)}\b")
 
 
 def _lead(words: Sequence[str], soft: Sequence[str], language: str) -> re.Pattern[str]:
     """Words that are taken off; most only where a comma or the like follows."""
     if language == "zh":
-        return re.compile(rf"{_choice(words)}[，,、！!。…：:]+\s*|{_choice(soft)}(?=[^，,])", re.IGNORECASE)
-    return re.compile(rf"{_choice([*words, *soft])}\s*[,.!:…-][,.!:…\s-]*|{_choice(soft)}\s+", re.IGNORECASE)
+        return compile_small(rf"{_choice(words)}[，,、！!。…：:]+\s*|{_choice(soft)}(?=[^，,])")
+    return compile_small(rf"{_choice([*words, *soft])}\s*[,.!:…-][,.!:…\s-]*|{_choice(soft)}\s+")
 
 
 def _joint(words: Sequence[str], language: str) -> re.Pattern[str]:
@@ -304,6 +307,6 @@ def _joint(words: Sequence[str], language: str) -> re.Pattern[str]:
     word = _choice(words)
     if language == "zh":
         marks = rf"[；;，]\s*{word}?|,\s*(?=[{HAN}])"
-        return re.compile(rf"{marks}|(?<=[{HAN}]){word}(?=[{HAN}])")
+        return compile_small(rf"{marks}|(?<=[{HAN}]){word}(?=[{HAN}])")
     marks = rf"\s*;\s*|\s+[–—-]{{1,2}}\s+|,\s+(?:and\s+|so\s+)?(?:{word}\s+)?"
-    return re.compile(rf"{marks}|\s+{word}\s+|\.{{3}}\s*", re.IGNORECASE)
+    return compile_small(rf"{marks}|\s+{word}\s+|\.{{3}}\s*")

@@ -6,7 +6,7 @@ import re
 
 _HAN = re.compile("[\u3400-\u9fff]")
 _END = re.compile(
-    r"""(?:(?<=[。！？])[”」』"）)]*\s*
+    r"""[。！？.!?…](?:(?<=[。！？])[”」』"）)]*\s*
     | (?<=[.!?…])["')\]”*`]*\s+(?=["'(\[*`“@/~]*[A-Z\d\u3400-\u9fff`*"“@/~(]|[a-z]+[^.!?]{12,})
     | (?<=[?!])["')\]”*`]*\s+)""",
     re.VERBOSE,
@@ -28,7 +28,7 @@ def split(text: str) -> list[tuple[int, str]]:
     start = 0
     for match in _END.finditer(text):
         end = match.end()
-        if end <= start or _SHORT.search(text[start : match.start()].rstrip("\"')]”*` ")):
+        if _SHORT.search(text[start : match.start() + 1].rstrip("\"')]”*` ")):
             continue
         _add(found, text, start, end)
         start = end

@@ -7,7 +7,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from workbench.extraction.prose import LONGEST
 from workbench.extraction.rules import LANGUAGES, rules_for, things
@@ -44,8 +44,7 @@ _LEAST_WORDS = 3
 _LONG = 60
 
 
-@dataclass(frozen=True)
-class Turns:
+class Turns(NamedTuple):
     """Which lines of a text, from 1, are said by somebody else, and which perhaps are."""
 
     others: frozenset[int]
@@ -140,7 +139,11 @@ def speakers() -> Speakers:
 def speaks(line: str) -> Who | None:
     """Who is named as its speaker at the beginning of a line, or signs it."""
     line = _bare(line)
-    if len(line) > LONGEST or not _MARKED.search(line):
+    return _speaks(line) if _MARKED.search(line) else None
+
+
+def _speaks(line: str) -> Who | None:
+    if len(line) > LONGEST:
         return None
     signed = _SIGNED.search(line)
     if signed and _is_talk(line[: signed.start()]) and speakers().is_called(signed["name"]):
@@ -156,6 +159,9 @@ def speaks(line: str) -> Who | None:
     return "other" if who in (None, "perhaps") and opening["clock"] and opening["colon"] else who
 
 
+_NOBODY = Turns(frozenset(), frozenset())
+
+
 def turns_of(text: str) -> Turns:
     """Who said which lines of a text.
 
@@ -164,7 +170,12 @@ def turns_of(text: str) -> Turns:
     """
     lines = text.split("\n")
     named = [_named(line) for line in lines]
-    in_turn = "other" in named and sum(who is not None for who in named) > 1
+    if not any(named):
+        return _NOBODY
+    perhaps = frozenset(number for number, who in enumerate(named, 1) if who == "perhaps")
+    if "other" not in named:
+        return Turns(frozenset(), perhaps)
+    in_turn = sum(who is not None for who in named) > 1
     others: set[int] = set()
     going_on = waiting = False
     for number, (line, who) in enumerate(zip(lines, named, strict=True), 1):
@@ -181,13 +192,15 @@ def turns_of(text: str) -> Turns:
         elif going_on or (number - 1 in others and _goes_on(lines[number - 2])):
             others.add(number)
         waiting = alone
-    perhaps = {number for number, who in enumerate(named, 1) if who == "perhaps"}
-    return Turns(frozenset(others), frozenset(perhaps - others))
+    return Turns(frozenset(others), perhaps - others)
 
 
 def _named(line: str) -> Who | None:
-    stamped = _STAMPED.match(_bare(line))
-    return speakers().who(stamped["name"], "", labelled=True) if stamped else speaks(line)
+    line = _bare(line)
+    if not _MARKED.search(line):
+        return None
+    stamped = _STAMPED.match(line)
+    return speakers().who(stamped["name"], "", labelled=True) if stamped else _speaks(line)
 
 
 def _is_section(line: str) -> bool:
@@ -203,7 +216,8 @@ def _stands_alone(line: str) -> bool:
 
 def _bare(line: str) -> str:
     """A line without the marks of an item and of emphasis."""
-    return _MARKS.sub("", line, count=1).replace("**", "").rstrip()
+    marks = _MARKS.match(line)
+    return (line[marks.end() :] if marks else line).replace("**", "").rstrip()
 
 
 def _goes_on(before: str) -> bool:
