@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tests.benchmarks.data import home, session_lines
 from tests.benchmarks.reading import SESSION, make_claude
+from tests.benchmarks.rollouts import make_codex
 from tests.benchmarks.table import Row, main, median, ms, timed
 from workbench.sessions import SessionLog, open_session
 from workbench.sessions.reader_index import ReaderIndex
@@ -32,16 +33,12 @@ print(kib("VmHWM") - before, len(log.messages))
 
 
 def run(share: float) -> list[Row]:
-    """Measure; ``share`` of 500 MB in about 109,000 records."""
+    """Measure; ``share`` of 500 MB in about 109,000 records, and of twice 200 MB in about 67,000."""
     with home() as folder:
         path = folder / f"{SESSION}.jsonl"
         make_claude(int(500_000_000 * share), path)
         size = path.stat().st_size
-        plain, whole = [], []
-        for _ in range(3):  # in turn: the machine's mood meets both
-            plain.append(_cost(lambda: _loop(path)))
-            whole.append(_cost(lambda: open_session(path).refresh()))
-        loop, pipeline = min(plain), min(whole)
+        loop, pipeline = _both(path)
         log = open_session(path)
         log.refresh()
         append = statistics.median(_append(path, log, number) for number in range(20))
@@ -54,6 +51,7 @@ def run(share: float) -> list[Row]:
                 ">= 1.5 x",
                 loop / pipeline >= 1.5,
             ),
+            *(_codex(folder, share, items=items) for items in (False, True)),
             Row("a line appended, read", ms(append), "< 1 ms", append < 0.001),
             Row("nothing new", ms(idle)),
         ]
@@ -74,6 +72,25 @@ def run(share: float) -> list[Row]:
             kib, messages = map(int, _python(_MEMORY, _with_long_line(folder, share)).split())
             rows.append(Row("memory for a line of 50 MB", f"{kib >> 10} MB", "<= 200 MB", kib >> 10 <= 200))
     return rows
+
+
+def _both(path: Path) -> tuple[float, float]:
+    """What a loop of ``json.loads`` costs, and what the whole pipeline does."""
+    plain, whole = [], []
+    for _ in range(3):  # in turn: the machine's mood meets both
+        plain.append(_cost(lambda: _loop(path)))
+        whole.append(_cost(lambda: open_session(path).refresh()))
+    return min(plain), min(whole)
+
+
+def _codex(folder: Path, share: float, *, items: bool) -> Row:
+    """The same for 200 MB that Codex wrote, now or a while ago."""
+    path = make_codex(int(200_000_000 * share), folder, items=items)
+    loop, pipeline = _both(path)
+    ratio = loop / pipeline
+    what = f"the same, Codex {'now' if items else 'before its items had names'}, {path.stat().st_size / 1e6:,.0f} MB"
+    path.unlink()
+    return Row(what, f"{ms(pipeline)}, {ratio:.2f} x the speed", ">= 1.5 x", ratio >= 1.5)
 
 
 def _cost(work: Callable[[], object]) -> float:

@@ -65,7 +65,7 @@ CONTRACT: dict[str, str] = {
     "history pin": "TASK MESSAGES --why",
     "history class": "TASK MESSAGES --why",
     "history restore": "TASK MESSAGES --why",
-    "history view": "TASK --request --compacted",
+    "history view": "TASK --request --compacted --turns --budget --note",
     "history check": "TASK",
     "history export": "TASK --to --resume",
     "extract": "FILE --session --model --propose --jsonl",
@@ -161,7 +161,6 @@ def test_what_is_not_built_says_so_whatever_it_is_given(run: Run, words: str) ->
         ("status", "--all"),
         ("search", "x", "--everywhere"),
         ("demo", "--live"),
-        ("history", "view", "@", "--compacted"),
         ("handoff", "confirm", "p", "--launch", "acp"),
     ],
 )

@@ -66,7 +66,31 @@ def test_another_request_by_number_or_message_for_people(run: Run, task: str) ->
 
 def test_what_is_not_there_says_so(run: Run, task: str) -> None:
     assert run("history", "view", task, "--request", "9", "--json").error["code"] == "not_found"
-    late = run("history", "view", task, "--compacted", "--json")
-    assert (late.code, late.error["code"]) == (2, "not_built")
+    assert run("history", "view", task, "--compacted", "--request", "9", "--json").error["code"] == "not_found"
+    assert "--compacted" in run("history", "view", task, "--turns", "2").err
     assert run("task", "new", "Other").code == 0
     assert "session attach" in run("history", "view", "other").err
+
+
+def test_a_compaction_for_scripts(run: Run, task: str) -> None:
+    assert run("note", "write", "border", '{"width": 2}').code == 0
+    seen = run(
+        "history", "view", task, "--compacted", "--turns", "1", "--note", "border", "--note", "none", "--json"
+    ).json
+    first, *rest = seen["messages"]
+    assert first["role"] == "system"
+    assert 'border: {"width":2}' in first["content"]
+    assert [(m["role"], m["content"]) for m in rest] == [("user", "and the border?"), ("assistant", "done")]
+    assert rest[0]["id"] == f"claude:{SESSION}#u3"
+    assert seen["notes"] == {"carried": ["border"], "named": [], "absent": ["none"]}
+    assert seen["tokens"]["after"] == sum(m["tokens"] for m in seen["messages"])
+
+
+def test_a_compaction_for_people_says_in_what_it_saves(run: Run, task: str) -> None:
+    shown = run("history", "view", task, "--compacted").out
+    assert "the running agent's own context does not change" in shown
+    assert "half of the model's window" in shown
+    assert "make it green" in shown
+    assert "\x1b" not in shown
+    assert "make it green" in run("history", "view", task, "--compacted", "--request", "1").out
+    assert "the border" not in run("history", "view", task, "--compacted", "--request", "1").out

@@ -75,6 +75,17 @@ def test_the_exit_of_a_background_command_is_read_from_its_field(tmp_path: Path)
     assert [(r.status, r.exit_code) for r in found] == [("running", None), ("failed", 3), ("ok", 0)]
 
 
+def test_a_command_that_was_interrupted_into_the_background_is_asked_after_by_its_name(tmp_path: Path) -> None:
+    script = Script()
+    script.prompt("build it")
+    script.say("m1", bash("c1", "make"))
+    script.result("c1", "moved to the background", twin=finished(interrupted=True, backgroundTaskId="b1"))
+    script.say("m2", call("c2", "BashOutput", bash_id="b1"))
+    log = script.read(tmp_path)
+    assert [m.call.command for m in by_kind(log, "tool_call")] == ["make", "make"]
+    assert by_kind(log, "tool_result")[0].result.status == "interrupted"
+
+
 def test_other_tools_have_no_exit_code(tmp_path: Path) -> None:
     script = Script()
     script.say("m1", call("c1", "Read", file_path="/srv/a"), call("c2", "Grep", pattern="x"))

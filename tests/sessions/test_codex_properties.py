@@ -183,6 +183,14 @@ def test_long_texts_are_cut_in_memory_and_whole_from_the_file(folder: Path) -> N
     assert log.body(log.messages[0]) == log.messages[0].text
 
 
+def test_a_part_of_no_known_shape_is_the_same_whenever_it_is_read(folder: Path) -> None:
+    session = Rollout()
+    session.item("message", role="user", content=[[None, {"a": 1}], 5, "words"])
+    first, second = (log_of(folder, session.data()).messages for _ in range(2))
+    assert list(first) == list(second)
+    assert [message.text for message in first] == ['[null,{"a": 1}]', "5", "words"]
+
+
 WORDS = st.text(max_size=5) | st.sampled_from(["user", "c1", "message", "completed"])
 KEYS = st.sampled_from(["type", "content", "id", "text", "input_tokens", "plan", "step", "primary", "used_percent"])
 JSON = st.recursive(

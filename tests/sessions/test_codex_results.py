@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 from claude_records import by_kind
 from codex_records import Rollout, ended
+from hypothesis import given
+from hypothesis import strategies as st
 
 from workbench.domain.message import ToolCall, ToolResult
 from workbench.sessions import SessionLog
+from workbench.sessions.codex import outputs
 
 PATCH = """*** Begin Patch
 *** Update File: a.py
@@ -314,3 +317,22 @@ def test_pictures_are_one_line_each(tmp_path: Path) -> None:
         "[image image/png 6 bytes]",
         "[image image/png 3 bytes]",
     ]
+
+
+@given(
+    command=st.none() | st.text(st.characters(exclude_characters="\n", codec="utf-8"), max_size=30),
+    chunk=st.none() | st.sampled_from(["b5a9ac", "", "Process exited with code 7"]),
+    wall=st.sampled_from(["0.0000", "12.5", "3", "1.2.3", "."]),
+    code=st.integers(-(10**11), 10**11),
+    tokens=st.sampled_from(["27", "Output:"]),
+    body=st.sampled_from(["", "Output:\n", "Process exited with code 9\nOutput:\n", "Wall time: 9.9 seconds\n"]),
+)
+def test_the_lines_above_an_output_say_the_same_with_a_blank_more(
+    command: str | None, chunk: str | None, wall: str, code: int, tokens: str, body: str
+) -> None:
+    above = f"Command: {command}\n" * (command is not None) + f"Chunk ID: {chunk}\n" * (chunk is not None)
+    above += f"Wall time: {wall} seconds\nProcess exited with code {code}"
+    below = f"\nOriginal token count: {tokens}\nOutput:\n{body}"
+    usual, unusual = (outputs.understand(f"{above}{blank}{below}", "execute") for blank in ("", " "))
+    assert (usual.exit_code, usual.duration) == (unusual.exit_code, unusual.duration)
+    assert (usual.process, usual.success) == (unusual.process, unusual.success)

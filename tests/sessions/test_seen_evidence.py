@@ -38,6 +38,29 @@ def test_the_card_shows_the_last_failure_and_how_acceptance_stands(repo: Path, t
     assert [row.verdict for row in found.acceptance] == ["passed"]
 
 
+def test_an_output_is_read_once_however_often_it_is_looked_at(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from workbench.sessions import SessionLog
+
+    read: list[str] = []
+    real = SessionLog.body
+    monkeypatch.setattr(SessionLog, "body", lambda log, message: read.append(message.id) or real(log, message))
+    ctx = opened(repo)
+    task = task_of(ctx)
+    session = session_of(repo)
+    build(session, 1, 2, "x" * 20_000 + "\nsrc/a.ts: error: no such name")
+    attach(ctx, task, session, tmp_path)
+    first = card(ctx).failure
+    read.clear()
+    edit(session, 2, "src/a.ts")
+    session.write(tmp_path)
+    again = card(ctx)
+    assert again.failure == first
+    assert not read
+    assert [row.valid for row in again.evidence if row.evidence.id == first.id] == [False]
+
+
 def test_nothing_of_it_is_stored(repo: Path, tmp_path: Path) -> None:
     ctx = opened(repo)
     task = task_of(ctx)

@@ -123,11 +123,12 @@ def test_of_every_command_only_the_last_run_counts_and_the_newest_come_first(tmp
     path.write_bytes(b"".join(busy()))
     state = SessionPool().read(path, "claude")
     assert state is not None
-    every = {run.argv: run for run in state.observed.runs}
-    assert [run.argv for run in state.latest_runs(10, ())] == list(every)
-    assert state.latest_runs(10, ()) == list(every.values())
-    newest = max(every.values(), key=lambda run: run.message.at or "")
-    assert state.latest_runs(1, ()) == [newest]
+    every = sorted({run.argv: run for run in state.observed.runs}.values(), key=lambda run: run.message.seq)
+    assert len(every) > 2
+    assert state.latest_runs(10, ()) == every
+    assert state.latest_runs(1, ()) == every[-1:]
+    assert state.latest_runs(1, [every[0].argv]) == [every[0], every[-1]]
+    assert state.latest_runs(0, [every[1].argv, ("never", "run")]) == [every[1]]
 
 
 def test_rows_of_nothing_are_none() -> None:

@@ -21,6 +21,7 @@ MessageKind = Literal[
     "meta",
     "unknown",
 ]
+Role = Literal["system", "user", "assistant", "tool"]
 Origin = Literal["human", "agent", "tool", "harness", "hook", "subagent"]
 ToolKind = Literal[
     "read",
@@ -37,6 +38,7 @@ ToolKind = Literal[
     "mcp",
     "other",
 ]
+ExitFrom = Literal["field", "text", "none"]
 ResultStatus = Literal["ok", "failed", "denied", "interrupted", "running", "orphan", "unknown"]
 
 # The parts of a message are ``gc=False``: they come by the hundred thousand, hold nothing that could refer
@@ -93,7 +95,7 @@ class ToolResult(Part, frozen=True, gc=False):
     call_id: str
     status: ResultStatus = "unknown"
     exit_code: int | None = None
-    exit_from: Literal["field", "text", "none"] = "none"
+    exit_from: ExitFrom = "none"
     """Where the exit code was read."""
     truncated: bool = False
     changes: tuple[FileChange, ...] = ()
@@ -158,7 +160,7 @@ class Message(Part, frozen=True, gc=False):
     seq: int
     """File order, which is the primary order; time stamps are not monotonic."""
     kind: MessageKind = "message"
-    role: Literal["system", "user", "assistant", "tool"] = "user"
+    role: Role = "user"
     origin: Origin = "agent"
     text: str = ""
     """At most ``BODY_LIMIT`` characters, of a tool's output what :func:`output_limits` says."""

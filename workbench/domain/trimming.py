@@ -127,6 +127,11 @@ class GuardFinding:
     text: str
 
 
+def newest_turns(window: int | None) -> int:
+    """How many of the last turns stay, by the executor's context window in tokens (``trimming.md``, The guard)."""
+    return 3 if window is not None and window <= 8000 else 4
+
+
 def guard(
     messages: Sequence[Message],
     state: Mapping[str, Fate],
@@ -143,8 +148,7 @@ def guard(
         state: Fate of every message.
         marked: Ids about to go, partners included.
         cited: Ids of messages that a fact, note, evidence or item cites as its source.
-        window: The executor's context window in tokens, where known: up to 8,000 the newest three
-            turns are kept, else four.
+        window: The executor's context window in tokens, where known; see :func:`newest_turns`.
         newest_session: Whether the task's history ends with these messages; in a session that
             another one followed no turn counts as new.
 
@@ -152,7 +156,7 @@ def guard(
         Findings in message order. ``always`` cannot be overridden by anybody; ``unless_yes`` is
         refused to agents and asks a person to type yes; ``warns`` is said beside the figures.
     """
-    newest = 3 if window is not None and window <= 8000 else 4
+    newest = newest_turns(window)
     last_turn = max((m.turn for m in messages), default=0)
     own = [m.id for m in messages if m.origin == "human" and m.kind == "message"]
     findings: list[GuardFinding] = []

@@ -114,6 +114,43 @@ class RequestView:
         return f"{self.session}#{self.number}"
 
 
+@dataclass(frozen=True)
+class Held:
+    """What the context of a session holds at one moment."""
+
+    state: SessionState
+    messages: tuple[Carried, ...]
+    tokenizer: str
+    estimated: bool
+    window: int | None
+    """Tokens that the model can hold, where that is known."""
+
+
+def held(ctx: Context, task: Task, word: str | None = None) -> Held:
+    """What the newest session of a task holds now, or where a request is named, what that one carried.
+
+    Raises:
+        NotFoundError: As :func:`view`.
+    """
+    with ctx.lock:
+        states = _states(ctx, task)
+        if word is None:
+            state = list(states.values())[-1]
+            log, before = state.log, max((m.seq for m in requests(state).values()), default=-1)
+        else:
+            state, answer = _find(states, task, word)
+            log, before = _as_of(state, answer)
+        program = ctx.programs.get(state.info.agent)
+        tokenizer = program.tokenizer if program is not None else "o200k"
+        return Held(
+            state=state,
+            messages=tuple(_carried(ctx, log, tokenizer, before, whole=True)),
+            tokenizer=tokenizer,
+            estimated=program.estimated if program is not None else True,
+            window=state.info.window or (program.window if program is not None else None),
+        )
+
+
 def view(ctx: Context, task: Task, word: str | None = None, *, whole: bool = True) -> RequestView:
     """What a request of a task's sessions carried.
 
@@ -192,11 +229,10 @@ def _of_message(state: SessionState, prefix: str) -> tuple[SessionState, Message
 
 
 def _read(ctx: Context, state: SessionState, answer: Message, *, whole: bool) -> RequestView:
-    past = state.log.as_of(answer.raw.start if answer.raw is not None else 0)
+    past, before = _as_of(state, answer)
     program = ctx.programs.get(state.info.agent)
     tokenizer = program.tokenizer if program is not None else "o200k"
     asked = requests(state)
-    before = max((first.seq for first in asked.values() if first.seq < answer.seq), default=-1)
     carried = tuple(_carried(ctx, past, tokenizer, before, whole=whole))
     count = counter(tokenizer).count
     stated = tuple(Stated(name, text, count(text)) for name, text in state.log.given())
@@ -218,6 +254,12 @@ def _read(ctx: Context, state: SessionState, answer: Message, *, whole: bool) ->
         messages=carried,
         basis=basis,
     )
+
+
+def _as_of(state: SessionState, answer: Message) -> tuple[SessionLog, int]:
+    """The session as it was when a request was made, and the place of the answer before it."""
+    before = max((first.seq for first in requests(state).values() if first.seq < answer.seq), default=-1)
+    return state.log.as_of(answer.raw.start if answer.raw is not None else 0), before
 
 
 def _carried(ctx: Context, past: SessionLog, tokenizer: str, before: int, *, whole: bool) -> Iterable[Carried]:

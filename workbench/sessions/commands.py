@@ -34,8 +34,8 @@ class Plain:
     cwd: str | None
 
 
-_REMEMBERED = 1 << 15
-"""Command lines whose reading is remembered: a long session is looked at again with every line that comes."""
+_REMEMBERED = 1 << 11
+"""Command lines whose reading is remembered: the newest of a session are looked at again with every line that comes."""
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -9,6 +9,8 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 
+from workbench.domain.message import Message
+from workbench.sessions.growing import Growing
 from workbench.sessions.salvage import salvage
 
 BAD = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
@@ -19,6 +21,12 @@ _NAMED_LINES = 5
 L = TypeVar("L")
 Bytes = bytes | memoryview
 """A line as it lies in the chunk that was read, or a copy of it."""
+Stretch = Callable[[Sequence[Bytes], int, int], tuple[int, int, int]]
+"""Takes the next lines as long as there is a short way for them.
+
+Is given the lines, the place of the first in them and in the file; returns both of the first that is left, and how
+many of the lines made messages. The others are known to carry none.
+"""
 
 
 def first_record(raw: bytes, decode: Callable[[bytes], L], is_record: Callable[[dict[str, Any]], bool]) -> L | None:
@@ -39,18 +47,35 @@ class LineReader(ABC, Generic[L]):
     BORN_WITH: ClassVar[frozenset[str]] = frozenset({"_decode", "_is_record", "_quick"})
     """What every reader has, whatever it read."""
 
-    def __init__(self, decode: Callable[[Bytes], L], is_record: Callable[[dict[str, Any]], bool]) -> None:
+    def __init__(
+        self, decode: Callable[[Bytes], L], is_record: Callable[[dict[str, Any]], bool], state: Growing
+    ) -> None:
         self._decode = decode
         self._is_record = is_record
-        self._quick: Callable[[Sequence[Bytes], int, int], tuple[int, int]] | None = None
-        """Takes the next lines as long as there is a short way for them, each of which makes messages.
-
-        Is given the lines, the place of the first in them and in the file, and returns both of the first that is left.
-        """
+        self._state = state
+        self._quick: Stretch | None = None
         self._lines = 0
         self._records = self._with_messages = self._metadata = self._unknown = 0
         self._unreadable = self._oversized = 0
         self._bad_lines: list[int] = []
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages so far; the reader appends to this list and replaces in it."""
+        return self._state.messages
+
+    @property
+    def stale(self) -> bool:
+        """Whether the file must be read again from its beginning, by a reader that knows what this one learned."""
+        return self._state.stale
+
+    def replaced(self) -> tuple[int, int]:
+        """How many earlier messages were replaced since this was last asked, and the place of the first of them."""
+        return self._state.replaced()
+
+    def settle(self) -> None:
+        """Bring what depends on later records up to date; called after every batch."""
+        self._state.settle()
 
     def memory(self) -> dict[str, Any]:
         """What it knows besides its messages, to be kept."""
@@ -67,10 +92,11 @@ class LineReader(ABC, Generic[L]):
         while at < count:
             if quick is not None:
                 before = at
-                at, start = quick(lines, at, start)
+                at, start, made = quick(lines, at, start)
                 self._lines += at - before
                 self._records += at - before
-                self._with_messages += at - before
+                self._with_messages += made
+                self._metadata += at - before - made
                 if at == count:
                     break
             raw = lines[at]
@@ -149,10 +175,16 @@ class Occurrences:
 
     def __init__(self) -> None:
         self._seen: dict[str, int] = {}
+        self._blank: dict[tuple[str, ...], str] = {}
+        """Digests of what holds no text: of thoughts that cannot be read a session has thousands, all alike."""
 
     def name(self, *seed: str) -> str:
-        """The id of the next occurrence of this content."""
-        digest = hashlib.sha256("\0".join(seed).encode("utf-8", "replace")).hexdigest()[:20]
+        """The id of the next occurrence of this content, which comes last in ``seed``."""
+        digest = None if seed[-1] else self._blank.get(seed)
+        if digest is None:
+            digest = hashlib.sha256("\0".join(seed).encode("utf-8", "replace")).hexdigest()[:20]
+            if not seed[-1]:
+                self._blank[seed] = digest
         count = self._seen.get(digest, 0) + 1
         self._seen[digest] = count
         return digest if count == 1 else f"{digest}:{count}"

@@ -9,9 +9,8 @@ import posixpath
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
-from workbench.domain.message import FileChange, Message, PlanItem, ToolCall
+from workbench.domain.message import FileChange, Message, PlanItem
 from workbench.sessions import tests_said
 from workbench.sessions.commands import only_looks, plain
 
@@ -26,27 +25,53 @@ _HEAD = re.compile(
 _STATED = re.compile(r"\A(?:Error: )?Exit code -?\d+\n")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Run:
-    """A command that was run."""
+    """A command that was run: hardly more than its two messages, since a session may hold a hundred thousand."""
 
     message: Message
     """Its result."""
-    command: str
-    argv: tuple[str, ...]
-    """Empty where it was more than one plain command."""
-    cwd: str | None
-    looks: bool
-    """It only looked at something, which proves nothing about the work."""
-    output: str
-    """All of it, or as much as the message holds."""
+    call: Message
+    whole: str | None = None
+    """The output, where more of it was read than the message holds."""
 
-    @cached_property
+    @property
+    def command(self) -> str:
+        """As the agent gave it."""
+        call = self.call.call
+        return (call.command or "").strip() if call is not None else ""
+
+    @property
+    def folder(self) -> str | None:
+        """Where it was given."""
+        return self.call.cwd
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """Its words; empty where it was more than one plain command."""
+        return plain(self.command, self.folder).argv
+
+    @property
+    def cwd(self) -> str | None:
+        """Where it ran."""
+        return plain(self.command, self.folder).cwd
+
+    @property
+    def looks(self) -> bool:
+        """It only looked at something, which proves nothing about the work."""
+        return only_looks(self.command)
+
+    @property
+    def output(self) -> str:
+        """All of it, or as much as the message holds."""
+        return self.message.text if self.whole is None else self.whole
+
+    @property
     def excerpt(self) -> str:
         """The end of the output, where programs say what went wrong."""
         return excerpt(self.output)
 
-    @cached_property
+    @property
     def tests(self) -> str:
         """What the output says of tests."""
         return tests_said.summary(self.output)
@@ -57,7 +82,7 @@ class Run:
         return self.message.result.exit_code if self.message.result is not None else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Touched:
     """A file that a call changed."""
 
@@ -85,7 +110,7 @@ class Observer:
     """Looks at a session message by message, and goes back to a place from which it is another."""
 
     def __init__(self) -> None:
-        self._calls: dict[str, tuple[ToolCall, str | None]] = {}
+        self._calls: dict[str, Message] = {}
         self._writes: dict[str, Message] = {}
         self._runs: list[Run] = []
         self._touched: list[Touched] = []
@@ -100,13 +125,13 @@ class Observer:
                 self._plans.append(message)
             if call is not None:
                 if call.command:
-                    calls[call.call_id] = call, message.cwd
+                    calls[call.call_id] = message
                 if call.paths:
                     writes[call.call_id] = message
             elif result is not None:
                 given = calls.get(result.call_id)
                 if given is not None and result.status not in _SKIPPED:
-                    self._runs.append(_run(message, *given))
+                    self._runs.append(Run(message, given))
                 if result.changes:
                     by = writes.get(result.call_id)
                     self._touched += (_touched(message, change, by) for change in result.changes)
@@ -133,19 +158,6 @@ def observe(messages: Iterable[Message]) -> Observed:
     return observer.found
 
 
-def _run(message: Message, call: ToolCall, cwd: str | None) -> Run:
-    command = (call.command or "").strip()
-    found = plain(command, cwd)
-    return Run(
-        message=message,
-        command=command,
-        argv=found.argv,
-        cwd=found.cwd,
-        looks=only_looks(command),
-        output=message.text,
-    )
-
-
 def excerpt(output: str) -> str:
     """The end of a command's output, without what the agent's program wrote above it."""
     body = _STATED.sub("", _HEAD.sub("", output, count=1), count=1)
@@ -154,7 +166,7 @@ def excerpt(output: str) -> str:
 
 def with_output(run: Run, output: str) -> Run:
     """A run whose message held only the beginning of its output, with all of it."""
-    return replace(run, output=output)
+    return replace(run, whole=output)
 
 
 def _touched(message: Message, change: FileChange, call: Message | None) -> Touched:

@@ -38,16 +38,25 @@ COMMANDS = (
     Command("history view", "the messages that one request carried",
             "Prints the exact message list of a request, as its session file tells it: in four parts (instructions, "
             "person, tools, agent), each with its tokens. What the file does not hold is named as not recorded, and "
-            "sized from the tokens that the request is recorded to have used. With --compacted guidelines, last turns "
-            "and notes in place of the rest, ready to be sent: not built yet.",
+            "sized from the tokens that the request is recorded to have used. With --compacted the messages that a "
+            "compaction would send: guidelines, the last turns and notes in place of the rest, half of the model's "
+            "window where no budget is given; long outputs become digests before turns go. It changes nothing.",
             (TASK,
              option("--request", value="N",
                     help="which request: its number (SESSION#N in another session than the newest), or a message; the "
                     "last one where not given"),
-             flag("--compacted", help="as a compaction would send it")),
+             flag("--compacted", help="as a compaction would send it"),
+             option("--turns", value="N", help="compacted: how many of the last turns (3 for small windows, else 4)",
+                    number=True),
+             option("--budget", value="TOKENS", help="compacted: tokens of all messages", number=True),
+             option("--note", value="KEY", help="compacted: only this note beside structure notes; again for more",
+                    many=True)),
             exits=("3 no such task or request",),
             keys="request{session,number,of,model,usage}, messages[], parts[]{part,messages,recorded,not_recorded}, "
-            "ages{summary,history,new}, stated[], basis", run="history_view:view"),
+            "ages{summary,history,new}, stated[], basis; with --compacted "
+            "messages[]{role,content,tokens,form,id,call,answers}, turns{carried,wanted}, notes{carried,named,absent}, "
+            "waiting[], tokens{before,after,budget,over}",
+            run="history_view:view"),
     Command("history suggest", "what may go",
             "Names the messages that may go: used-up tool traffic of older turns that nothing refers to and that can "
             "be fetched back. It changes nothing.",

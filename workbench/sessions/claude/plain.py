@@ -7,7 +7,7 @@ is not of these very types. A record out of the ordinary is left to the long way
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from sys import intern
 
@@ -22,7 +22,7 @@ from workbench.sessions.claude.results import outcome, result_text
 from workbench.sessions.claude.shapes import Answer, Called, Counts, Said, decode
 from workbench.sessions.claude.state import Group, State
 from workbench.sessions.claude.tree import ANSWER, IN_CONTEXT, LEADING, RESULT, ROOT
-from workbench.sessions.lines import BAD, Bytes
+from workbench.sessions.lines import BAD, Bytes, Stretch
 from workbench.sessions.texts import ARGS_LIMIT, NO_TIME, shortened
 
 _sorted = msgspec.json.Encoder(order="sorted").encode
@@ -30,25 +30,23 @@ _FINISHED = Twin(interrupted=False)
 """The twin of a command that ran to its end, as nearly every command does: nothing else is said of it."""
 _NO_COUNTS = Counts()
 _ANSWER, _RESULT = ANSWER | LEADING, RESULT | LEADING
-Stretch = Callable[[Sequence[Bytes], int, int], tuple[int, int]]
 
 
 def plain(state: State, facts: Facts) -> Stretch:
     """What takes the next lines of a session as long as they are plain.
 
-    It is given lines, the first of them to look at and the byte where that begins, and returns both for the first
-    that is not plain. Plain is a record of the main conversation, in the same place as the one before and hanging on
-    it, that holds one text, thought, call or result.
+    Plain is a record of the main conversation, in the same place as the one before and hanging on it, that holds one
+    text, thought, call or result.
     """
     tree, messages, groups, calls, unanswered = state.tree, state.messages, state.groups, state.calls, state.open
     uncounted, apart = state.uncounted, tools.APART
     limit, early_limit, late_limit = state.limit, state.output_limit, state.late_limit
 
-    def stretch(lines: Sequence[Bytes], at: int, start: int) -> tuple[int, int]:
+    def stretch(lines: Sequence[Bytes], at: int, start: int) -> tuple[int, int, int]:
         # This runs for every record: what all of them need is local, and goes back to where it came from at the end.
         place_of, updated, tip = facts.place, facts.updated, tree.tip
         if state.hints.main is not True or updated is None or place_of is None or tip is None:
-            return at, start
+            return at, start, 0
         folder, git_branch, version, session_id = place_of
         session, cwd, branch, model, early = state.session, state.cwd, state.branch, state.model, state.early
         names, flags, links, known = tree.names, tree.flags, tree.links, tree.index.setdefault
@@ -208,11 +206,11 @@ def plain(state: State, facts: Facts) -> Stretch:
                     and text[:1] != "<"
                 ):
                     found = ToolResult(made.call_id, "ok", 0, "field")
+                elif type(twin) is Twin and twin.background_task_id is not None:
+                    break
                 else:
                     back.tool_use_id = made.call_id  # the same string, held once
                     found = outcome(back, text, twin, made.kind, line.tool_denial_kind)
-                    if found.status == "running":
-                        break
                 if known(uuid, here) != here:
                     break
                 if found.child is not None:
@@ -263,6 +261,6 @@ def plain(state: State, facts: Facts) -> Stretch:
             state.model, state.turn, facts.updated = model, turn, updated
             if request is not None:
                 state.last_request, state.limited = request, None
-        return at, start
+        return at, start, node - first_node
 
     return stretch

@@ -26,9 +26,10 @@ from workbench.sessions.salvage import salvage
 class ClaudeReader(LineReader[Line]):
     """Reads one file; see :class:`workbench.sessions.model.Reader`."""
 
+    _state: State
+
     def __init__(self, hints: Hints, limit: int = BODY_LIMIT) -> None:
-        super().__init__(decode, is_record)
-        self._state = State(hints, limit)
+        super().__init__(decode, is_record, State(hints, limit))
         self._facts = Facts()
         self._quick = plain(self._state, self._facts)
         self._variants: set[str] = set()
@@ -43,30 +44,9 @@ class ClaudeReader(LineReader[Line]):
         vars(self).update(memory)
         self._quick = plain(self._state, self._facts)
 
-    @property
-    def messages(self) -> list[Message]:
-        """The messages so far; the reader appends to this list and replaces in it."""
-        return self._state.messages
-
-    @property
-    def stale(self) -> bool:
-        """Whether the file must be read again with :meth:`renewed`."""
-        return self._state.stale
-
-    def replaced(self) -> tuple[int, int]:
-        """How many earlier messages were replaced since this was last asked, and the place of the first of them."""
-        state = self._state
-        found = state.changed, state.lowest
-        state.changed, state.lowest = 0, sys.maxsize
-        return found
-
     def renewed(self) -> Self:
         """An empty reader that knows the session's id and kind from the start."""
         return type(self)(self._state.hints, self._state.limit)
-
-    def settle(self) -> None:
-        """Bring ``in_context`` up to date."""
-        self._state.settle()
 
     def _take(self, line: Line, raw: Bytes, start: int, end: int) -> None:
         self._records += 1

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from msgspec.structs import force_setattr as complete
@@ -17,21 +16,21 @@ from workbench.domain.message import (
     MessageKind,
     Origin,
     PlanItem,
+    Role,
     ToolCall,
     ToolKind,
     ToolResult,
     Usage,
-    output_limits,
     span_of,
 )
 from workbench.sessions.claude.records import CHAIN, Body, Line, Tokens
 from workbench.sessions.claude.tree import PROMPT, ROOT, SIDE, Tree
+from workbench.sessions.growing import Growing
 from workbench.sessions.lines import Occurrences
 from workbench.sessions.model import MOST_TOKENS, are_counts
 
 _TYPES = {name: name for name in CHAIN}
 """One string for each type of record, instead of one for each record."""
-Role = Literal["system", "user", "assistant", "tool"]
 
 
 @dataclass(frozen=True)
@@ -65,25 +64,16 @@ class Group(msgspec.Struct, gc=False):
     """What of it stands in the sums over all requests."""
 
 
-class State:
+class State(Growing):
     """The growing list of messages with everything that later records are related to.
 
     The fields of the record in hand are set by :meth:`enter` and used by :meth:`emit`.
     """
 
     def __init__(self, hints: Hints, limit: int = BODY_LIMIT) -> None:
+        super().__init__(limit)
         self.hints = hints
-        self.limit = limit
-        self.output_limit, self.late_limit = output_limits(limit)
-        self.stale = False
         self.session = f"claude:{hints.session}"
-        self.messages: list[Message] = []
-        self.shown = 0
-        """Messages that the reader's owner has seen: those up to the last :meth:`settle`."""
-        self.changed = 0
-        """Messages replaced of those."""
-        self.lowest = sys.maxsize
-        """Place of the first of them."""
         self.tree = Tree()
         self.groups: dict[str, Group] = {}
         self.calls: dict[str, int] = {}
@@ -265,16 +255,6 @@ class State:
         """An id for a record that has none."""
         return self._occurrences.name(self.origin_session or self.hints.session, self.raw_type, role, kind, text)
 
-    def replace_at(self, place: int, **fields: Any) -> None:
-        """Change a message that is in the list already; one that somebody may hold is replaced, never altered."""
-        if place < self.shown:
-            self.messages[place] = self.messages[place].with_(**fields)
-            self.changed += 1
-            self.lowest = min(self.lowest, place)
-            return
-        for name, value in fields.items():
-            complete(self.messages[place], name, value)
-
     def group(self, line: Line, body: Body) -> Group:
         """The answer that an ``assistant`` record belongs to; a new one counts up the turns."""
         key = body.id if type(body.id) is str else line.request_id if type(line.request_id) is str else line.uuid
@@ -360,7 +340,7 @@ class State:
         for node, kept in self.tree.settle():
             for place in range(self.tree.first(node), self.tree.end(node, len(self.messages))):
                 self.replace_at(place, in_context=kept)
-        self.shown = len(self.messages)
+        super().settle()
 
 
 def _four(usage: Usage | None) -> tuple[int, int, int, int]:

@@ -7,9 +7,10 @@ from typing import Any
 
 from workbench.domain.message import ToolCall
 from workbench.sessions.codex import outputs, patches, tools
+from workbench.sessions.codex.calls import Known, judged
 from workbench.sessions.codex.facts import Facts
 from workbench.sessions.codex.items import prompted, said, thought
-from workbench.sessions.codex.outputs import Outcome, Output, judged
+from workbench.sessions.codex.outputs import Output
 from workbench.sessions.codex.records import Item, Part, Payload
 from workbench.sessions.codex.state import State
 from workbench.sessions.texts import text_of
@@ -116,15 +117,16 @@ def _warned(state: State, facts: Facts, payload: Payload) -> None:
 
 def _ran(state: State, facts: Facts, payload: Payload) -> None:
     if type(payload.call_id) is str:
-        _note_run(state, payload.call_id, payload.exit_code, payload.duration)
+        note_run(state, payload.call_id, payload.exit_code, payload.duration)
 
 
-def _note_run(state: State, call_id: str, code: Any, duration: Any) -> None:
-    known = state.outcome(call_id)
+def note_run(state: State, call_id: str, code: Any, duration: Any) -> None:
+    """A command ended."""
+    known = state.known(call_id)
     if type(code) is int:
         known.exit_code = code
     known.duration = outputs.seconds(duration)
-    state.learned(call_id)
+    state.learned(call_id, known)
 
 
 def _patched(state: State, facts: Facts, payload: Payload) -> None:
@@ -133,30 +135,31 @@ def _patched(state: State, facts: Facts, payload: Payload) -> None:
 
 
 def _note_patch(state: State, call_id: str, success: bool, changes: Any) -> None:
-    known = state.outcome(call_id)
+    known = state.known(call_id)
     known.success = success
     if success:
         known.changes = (*known.changes, *patches.reported(changes))
-    state.learned(call_id)
+    state.learned(call_id, known)
 
 
 def _served(state: State, facts: Facts, payload: Payload) -> None:
     """A call to a server's tool ended."""
     if type(payload.call_id) is str and isinstance(payload.result, dict):
-        known = state.outcome(payload.call_id)
+        known = state.known(payload.call_id)
         done = payload.result.get("Ok")
         refused = isinstance(done, dict) and (done.get("isError") is True or done.get("is_error") is True)
         known.success = "Ok" in payload.result and not refused
         known.duration = outputs.seconds(payload.duration)
-        state.learned(payload.call_id)
+        state.learned(payload.call_id, known)
 
 
 def _spawned(state: State, facts: Facts, payload: Payload) -> None:
     if type(payload.call_id) is str and type(payload.new_thread_id) is str:
-        known = state.outcome(payload.call_id)
+        known = state.known(payload.call_id)
         known.child = payload.new_thread_id
+        state.children[payload.new_thread_id] = None
         known.success = True
-        state.learned(payload.call_id)
+        state.learned(payload.call_id, known)
 
 
 # ``item_completed``: the newer family of the same events.
@@ -182,8 +185,9 @@ def _completed(state: State, facts: Facts, payload: Payload) -> None:
     elif done.type == "McpToolCall":
         call_id = _target(state, done.id)
         if call_id is not None and done.status in ("completed", "failed"):
-            state.outcome(call_id).success = done.status == "completed"
-            state.learned(call_id)
+            known = state.known(call_id)
+            known.success = done.status == "completed"
+            state.learned(call_id, known)
 
 
 def _text(done: Item) -> str:
@@ -197,7 +201,7 @@ def _text(done: Item) -> str:
 
 def _target(state: State, identity: Any) -> str | None:
     """The call that an item speaks of: the one of its id, else the script that is being carried out."""
-    if type(identity) is str and identity in state.calls:
+    if type(identity) is str and state.has(identity):
         return identity
     return state.script()
 
@@ -205,13 +209,13 @@ def _target(state: State, identity: Any) -> str | None:
 def _command(state: State, done: Item) -> None:
     if type(done.id) is not str:
         return
-    if done.id in state.calls:
-        _note_run(state, done.id, done.exit_code, done.duration)
+    if state.has(done.id):
+        note_run(state, done.id, done.exit_code, done.duration)
         return
     script = state.script()
     if script is not None and not state.scripts[script]:
         state.scripts[script] = True
-        _note_run(state, script, done.exit_code, done.duration)
+        note_run(state, script, done.exit_code, done.duration)
         return
     _inner(state, done, done.id, script)
 
@@ -221,14 +225,14 @@ def _inner(state: State, done: Item, identity: str, script: str | None) -> None:
     command = tools.shell_line(done.command)
     if command is None:
         return
-    turn = state.messages[state.calls[script]].turn if script is not None else None
+    turn = state.calls[script].turn if script is not None else None
     call = ToolCall(call_id=identity, name="exec_command", kind="execute", args=None, command=command)
     code = done.exit_code if type(done.exit_code) is int else None
     output = Output(done.aggregated_output if type(done.aggregated_output) is str else "", exit_code=code)
-    known = Outcome(exit_code=code, duration=outputs.seconds(done.duration))
+    known = Known(kind="execute", exit_code=code, duration=outputs.seconds(done.duration))
     state.base = identity
     state.emit("tool_call", "assistant", "agent", command, call=call, seen=False, turn=turn)
-    result = judged(identity, "execute", output, known)
+    result = judged(identity, output, known)
     state.emit("tool_result", "tool", "tool", output.text, result=result, seen=False, turn=turn)
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from workbench.domain.message import Usage
 from workbench.domain.times import instant, stamp
 from workbench.sessions.codex.outputs import number
 from workbench.sessions.codex.records import Payload, Source
+from workbench.sessions.codex.shapes import MOST_PERCENT, Allowances, Counts, Sums
 from workbench.sessions.codex.state import State
 from workbench.sessions.lines import Occurrences
 from workbench.sessions.model import MOST_TOKENS, Limit, SessionInfo, are_counts
@@ -19,8 +21,6 @@ from workbench.sessions.texts import NO_TIME, title_from
 
 _V7 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _COUNTS = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens")
-_MOST_PERCENT = 1000
-"""Of an allowance: more says nothing."""
 _WINDOWS = {300: "5 h", 1440: "24 h", 10080: "7 d"}
 
 
@@ -28,7 +28,7 @@ def _settle(state: State) -> None:
     """The file holds something of the session that its name says: that is its own, and what came before is copied."""
     if state.hints.name and not state.hints.fixed:
         state.stale = state.stale or state.hints.session != state.hints.name
-        state.hints = replace(state.hints, session=state.hints.name, fixed=True, root=None)
+        state.be(session=state.hints.name, fixed=True, root=None)
 
 
 def earlier(session: str, other: str) -> bool:
@@ -51,8 +51,10 @@ class Facts:
         self.inherited = False
         """Whether what is being read was the parent's, copied when this session was forked from it."""
         self.forked_from: str | None = None
-        self.requests: dict[str, Usage] = {}
-        self._total = Usage("total")
+        self.requests: set[str] = set()
+        """Keys of those that were counted."""
+        self._sums = 0, 0, 0, 0
+        """Of all requests: uncached input, read from and written to the cache, output."""
         self.last: Usage | None = None
         self.window: int | None = None
         self.turns: set[str] = set()
@@ -60,15 +62,17 @@ class Facts:
         self._version: str | None = None
         self._parent: str | None = None
         self._started: str | None = None
-        self._updated: str | None = None
+        self.updated: str | None = None
         self._name = ""
         self._metas = 0
         self._limits: tuple[Limit, ...] = ()
+        self.told: tuple[Allowances, str] | None = None
+        """What a plain record said of the allowances last, and when, as long as nobody asked."""
 
     def note(self, at: Any) -> None:
         """Take what any record carries."""
-        if type(at) is str and (self._updated is None or at > self._updated) and at < NO_TIME:
-            self._updated = at
+        if type(at) is str and (self.updated is None or at > self.updated) and at < NO_TIME:
+            self.updated = at
             self._started = self._started or at
 
     def moved(self, cwd: Any, state: State) -> None:
@@ -94,23 +98,23 @@ class Facts:
             self.inherited = True
             self.forked_from = self.forked_from or identity
             origin = payload.forked_from_id if type(payload.forked_from_id) is str else identity
-            state.hints = replace(state.hints, root=origin)
+            state.be(root=origin)
 
     def _own(self, payload: Payload, identity: str | None, state: State) -> None:
         if identity is not None and not state.hints.fixed:
             state.stale = state.stale or (bool(state.messages) and state.hints.session != identity)
-            state.hints = replace(state.hints, session=identity, fixed=not state.hints.name)
+            state.be(session=identity, fixed=not state.hints.name)
         if type(payload.cli_version) is str:
             self._version = payload.cli_version
         if isinstance(payload.git, dict) and isinstance(payload.git.get("branch"), str):
             state.branch = payload.git["branch"]
         if type(payload.forked_from_id) is str:
             self.forked_from = payload.forked_from_id
-            state.hints = replace(state.hints, root=payload.forked_from_id)
+            state.be(root=payload.forked_from_id)
         parent = parent_of(payload)
         if parent is not None or is_child(payload):
             state.stale = state.stale or (bool(state.messages) and not state.hints.child)
-            state.hints = replace(state.hints, child=True)
+            state.be(child=True)
             self._parent = parent
         if type(payload.timestamp) is str and self._started is not None:
             self._started = min(self._started, payload.timestamp)
@@ -144,7 +148,8 @@ class Facts:
         """A ``token_count`` event: one request, said again whenever the program sees fit."""
         info = payload.info if isinstance(payload.info, dict) else {}
         self._size(info.get("model_context_window"))
-        self._allowances(payload.rate_limits, state.at)
+        self._limits = allowances(payload.rate_limits, state.at) or self.limits()
+        self.told = None
         last, total = info.get("last_token_usage"), info.get("total_token_usage")
         if not isinstance(last, dict):
             old = {"input_tokens": info.get("prompt"), "output_tokens": info.get("completion")}
@@ -153,31 +158,51 @@ class Facts:
 
     def used(self, last: Any, total: Any, state: State) -> None:
         """Count a request once; its key is what the whole session had used after it."""
-        usage = _usage(last, _key(total) or f"n{len(self.requests)}")
-        if usage is None or usage.key in self.requests:
+        if isinstance(last, dict) and is_usage(last):
+            key = _key(total) or f"n{len(self.requests)}"
+            if key not in self.requests:
+                given, read, write, output = (last.get(name) or 0 for name in _COUNTS)
+                self._request(key, given, read, write, output, state)
+
+    def took(self, last: Counts, total: Sums, state: State) -> None:
+        """The same, where all of it is plain."""
+        key = f"{total.input_tokens}/{total.cached_input_tokens}/{total.output_tokens}/{total.total_tokens}"
+        if key not in self.requests:
+            given, read, write = last.input_tokens, last.cached_input_tokens, last.cache_write_input_tokens
+            self._request(key, given, read, write, last.output_tokens, state)
+
+    def _request(self, key: str, given: int, read: int, write: int, output: int, state: State) -> None:
+        """One request; what was cached is part of the input in these files, and apart from it here."""
+        if not (given or output):
             return
-        self.last = usage
+        if read > given:
+            read = given
+        fresh = given - read
+        if write > fresh:
+            write = fresh
+        fresh -= write
+        self.last = usage = Usage(key, fresh, read, write, output)
         if not self.inherited:
-            self.requests[usage.key] = usage
-            total = self._total
-            self._total = Usage(
-                "total",
-                total.input + usage.input,
-                total.cache_read + usage.cache_read,
-                total.cache_write + usage.cache_write,
-                total.output + usage.output,
-            )
+            self.requests.add(key)
+            before = self._sums
+            self._sums = before[0] + fresh, before[1] + read, before[2] + write, before[3] + output
         state.carry(usage)
 
-    def _allowances(self, limits: Any, at: str | None) -> None:
-        self._limits = allowances(limits, at) or self._limits
+    def limits(self) -> tuple[Limit, ...]:
+        """The allowances as last stated."""
+        if self.told is not None:
+            limits, at = self.told
+            self._limits = allowances(msgspec.to_builtins(limits), at)
+            self.told = None
+        return self._limits
 
     def limited(self, text: str, at: str | None) -> None:
         """The program said that the allowance is used up."""
-        if not any(limit.reached for limit in self._limits):
-            fullest = max(self._limits, key=lambda limit: limit.used or 0, default=None)
+        limits = self.limits()
+        if not any(limit.reached for limit in limits):
+            fullest = max(limits, key=lambda limit: limit.used or 0, default=None)
             reset = fullest.resets_at if fullest is not None else None
-            self._limits = (*self._limits, Limit(title_from(text), None, reset, True, at))
+            self._limits = (*limits, Limit(title_from(text), None, reset, True, at))
 
     def info(self, path: Path, state: State) -> SessionInfo:
         """The session, without the counts of its lines."""
@@ -192,18 +217,18 @@ class Facts:
             branch=state.branch,
             model=state.model,
             started_at=self._started,
-            updated_at=self._updated,
+            updated_at=self.updated,
             version=self._version,
             parent=self._parent,
             forked_from=self.forked_from,
-            usage=self._total,
+            usage=Usage("total", *self._sums),
             last_context=self.last.context if self.last is not None else None,
             window=self.window,
-            limits=self._limits,
+            limits=self.limits(),
             compactions=state.compactions,
-            children=tuple(known.child for known in state.outcomes.values() if known.child is not None),
+            children=tuple(state.children),
             plan=state.plan,
-            open_calls=tuple(state.open),
+            open_calls=state.open_calls(),
         )
 
     def _title(self, state: State) -> str:
@@ -242,7 +267,7 @@ def allowances(limits: Any, at: str | None) -> tuple[Limit, ...]:
     for place in ("primary", "secondary"):
         row = limits.get(place)
         used = number(row.get("used_percent")) if isinstance(row, dict) else None
-        if not isinstance(row, dict) or used is None or not 0 <= used <= _MOST_PERCENT:
+        if not isinstance(row, dict) or used is None or not 0 <= used <= MOST_PERCENT:
             continue
         share = used / 100
         minutes = row.get("window_minutes")
@@ -281,17 +306,3 @@ def _tokens(value: Any) -> int:
 def is_usage(last: dict[str, Any]) -> bool:
     """Whether what an object states of a request are counts of tokens."""
     return are_counts(*(last.get(name) for name in _COUNTS))
-
-
-def _usage(last: Any, key: str) -> Usage | None:
-    """The tokens of one request; what was cached is part of the input in these files, and apart from it here."""
-    if not isinstance(last, dict):
-        return None
-    if not is_usage(last):
-        return None
-    given, read, write, output = (last.get(name) or 0 for name in _COUNTS)
-    read = min(read, given)
-    write = min(write, given - read)
-    if not (given or output):
-        return None
-    return Usage(key=key, input=given - read - write, cache_read=read, cache_write=write, output=output)

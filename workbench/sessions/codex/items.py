@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from sys import intern
 from typing import Any
 
 from workbench.domain.message import Origin, ToolCall
 from workbench.sessions.codex import outputs, patches, prompts, tools
+from workbench.sessions.codex.calls import Known, judged
 from workbench.sessions.codex.records import Part, Payload
 from workbench.sessions.codex.state import State
 from workbench.sessions.texts import ARGS_LIMIT, shortened, text_of
@@ -55,18 +57,18 @@ def _message(state: State, payload: Payload) -> None:
         return
     for number, part in enumerate(parts):
         if type(part) is not Part:
-            state.emit("unknown", "user", "harness", "" if part is None else str(part), hidden=True)
+            state.emit("unknown", "user", "harness", "" if part is None else text_of(part), hidden=True)
         elif type(part.text) is str:
             if role == "user":
-                _given(state, part.text, prompts.stated(payload, number))
+                given(state, part.text, prompts.stated(payload.internal_chat_message_metadata_passthrough, number))
             else:
                 state.emit("notice", "system", "harness", part.text, hidden=True)
         elif part.image_url is not None:
             state.emit("attachment", "user", "human", outputs.image(part.image_url))
 
 
-def _given(state: State, text: str, writer: str | None) -> None:
-    """Text in the user's place."""
+def given(state: State, text: str, writer: str | None) -> None:
+    """Text in the user's place, by whose hand the record says that it is."""
     if writer not in (None, "user") or (writer is None and prompts.is_harness(text)):
         shell = prompts.is_shell(text)
         state.emit("notice", "user", "human" if shell else "harness", text, hidden=not shell)
@@ -154,31 +156,40 @@ def _call(state: State, payload: Payload) -> None:
     given = next(
         (v for v in (payload.arguments, payload.input, payload.parameters, payload.action) if v is not None), ""
     )
-    read = tools.understand(name, payload.namespace, given)
+    call(state, call_id, name, payload.namespace, given)
+
+
+def call(state: State, call_id: str, name: str, namespace: Any, given: Any) -> None:
+    """A call that the model made.
+
+    Args:
+        state: What was read so far.
+        call_id: Empty where the record does not say it.
+        name: The tool.
+        namespace: What the tool is part of.
+        given: The arguments as recorded.
+    """
+    read = tools.understand(name, namespace, given)
     command = read.command
     if command is None and read.process is not None:
         command = state.processes.get(read.process)
-    call = ToolCall(
-        call_id=call_id,
-        name=name,
-        kind=read.kind,
-        args=read.args if len(read.text) <= ARGS_LIMIT else shortened(read.args),
-        command=command,
-        paths=read.paths,
-    )
+    args = read.args if len(read.text) <= ARGS_LIMIT else shortened(read.args)
+    made = ToolCall(call_id, intern(name), read.kind, args, command, read.paths)
     state.base = call_id or state.base
-    folder, state.cwd = state.cwd, read.cwd or state.cwd
     voice: Origin = "subagent" if state.hints.child else "agent"
-    place = state.emit("tool_call", "assistant", voice, read.text, call=call, plan=read.plan or ())
+    folder = state.cwd
+    if read.cwd is not None and read.cwd != folder:
+        state.cwd = read.cwd
+    place = state.emit("tool_call", "assistant", voice, read.text, call=made, plan=read.plan or ())
     state.cwd = folder
     if place is None:
         return
     if read.plan is not None:
         state.plan = read.plan
     if call_id:
-        if name == "exec":
+        known = state.called(made, place)
+        if name == "exec" and known.answer < 0:
             state.scripts[call_id] = not (read.single and read.kind == "execute")
-        state.called(call, place)
 
 
 def _unnamed(payload: Payload) -> str:
@@ -189,37 +200,38 @@ def _done_call(state: State, payload: Payload, name: str) -> None:
     """A call that the service carried out itself, within the answer."""
     given = payload.action if payload.action is not None else payload.query
     read = tools.understand(name, None, given if given is not None else {})
-    call = ToolCall(call_id=payload.id if type(payload.id) is str else "", name=name, kind=read.kind, args=given)
-    state.emit("tool_call", "assistant", "subagent" if state.hints.child else "agent", read.text, call=call)
+    made = ToolCall(call_id=payload.id if type(payload.id) is str else "", name=name, kind=read.kind, args=given)
+    state.emit("tool_call", "assistant", "subagent" if state.hints.child else "agent", read.text, call=made)
 
 
 def _result(state: State, payload: Payload) -> None:
-    call_id = payload.call_id
-    kind = state.kind_of(call_id) if type(call_id) is str else None
-    output = outputs.understand(payload.output, kind, payload.success)
-    _answer(state, call_id, output)
+    result(state, payload.call_id, payload.output, payload.success)
+
+
+def result(state: State, call_id: Any, output: Any, success: Any) -> None:
+    """What a call brought back, in any of the shapes in which it is recorded."""
+    known = state.calls.get(call_id) if type(call_id) is str else None
+    _answer(state, call_id, outputs.understand(output, known.kind if known is not None else None, success))
 
 
 def _answer(state: State, call_id: Any, output: outputs.Output) -> None:
     if type(call_id) is not str or not call_id:
-        state.emit(
-            "tool_result", "tool", "tool", output.text, result=outputs.judged("", None, output, outputs.Outcome())
-        )
+        state.emit("tool_result", "tool", "tool", output.text, result=judged("", output, Known()))
         return
     state.base = f"{call_id}:result"
-    _assume(state, call_id, output)
-    state.answered(call_id, output)
+    known = state.known(call_id)
+    if known.patching and not known.changes and known.success is None:
+        _assume(state, known, output)
+    state.answered(call_id, output, known)
 
 
-def _assume(state: State, call_id: str, output: outputs.Output) -> None:
+def _assume(state: State, known: Known, output: outputs.Output) -> None:
     """A patch whose changes no record reports: where its output says that it was applied, they are those it names."""
-    place = state.calls.get(call_id)
-    call = state.messages[place].call if place is not None else None
-    known = state.outcome(call_id)
-    if call is None or known.changes or known.success is not None or call.name == "exec":
+    call = state.messages[known.place].call
+    if call is None:
         return
     applied = output.exit_code == 0 or output.success is True or output.text.startswith("Success.")
-    patch = patch_of(call.args) if call.kind == "edit" else call.command if call.paths else None
+    patch = patch_of(call.args) if call.kind == "edit" else call.command
     if applied and patch:
         known.changes = patches.changes_in(patch)
         known.success = True if call.kind == "edit" else None

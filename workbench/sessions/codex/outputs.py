@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
-from workbench.domain.message import FileChange, ResultStatus, ToolKind, ToolResult
+from workbench.domain.message import ToolKind
 from workbench.sessions.texts import picture, text_of
 
 _HEADS = ("Exit code:", "Chunk ID:", "Wall time", "Command:", "Process ", "Script ")
@@ -18,32 +17,18 @@ _LINE = re.compile(
     r"^(?:Exit code: (-?\d{1,10})|Process exited with code (-?\d{1,10})|Process running with session ID (\S+))\s*$",
     re.MULTILINE,
 )
+ended = re.compile(
+    r"(?:Command: [^\n]*+\n)?+(?:Chunk ID: [^\n]*+\n)?+Wall time: ([0-9]++\.[0-9]++) seconds\n"
+    r"Process exited with code (-?+[0-9]{1,10}+)\nOriginal token count: [^\n]*+\nOutput:\n"
+).match
+"""The lines above nearly every output of a command that ended: how long it took, and its exit code."""
 _WALL = re.compile(r"^Wall time:? ([0-9.]+) seconds", re.MULTILINE)
 _HEAD_LIMIT = 16_384
-OUTPUT_HEAD = 2000
-"""Characters of an output that can decide how its call ended; a refusal is shorter."""
 _WRAPPED = ('{"output"', '{"metadata"')
 """How an output begins that is JSON in a text, with how the command ended beside it."""
-_REFUSED = re.compile(
-    r"\b(?:rejected by user|rejected by the user|user rejected|denied by|reject command|requires approval, but)",
-    re.IGNORECASE,
-)
-_ABORTED = re.compile(r"\A(?:aborted|command (?:was )?aborted|tool call (?:was )?aborted)", re.IGNORECASE)
 
 
-@dataclass
-class Outcome:
-    """What other records say about a call before its output comes."""
-
-    exit_code: int | None = None
-    duration: float | None = None
-    success: bool | None = None
-    changes: tuple[FileChange, ...] = field(default_factory=tuple)
-    child: str | None = None
-    running: bool = False
-
-
-class Output(msgspec.Struct, frozen=True, gc=False):
+class Output(msgspec.Struct, gc=False):
     """An output read by itself."""
 
     text: str
@@ -118,6 +103,9 @@ def _plain(head: str, text: str, kind: ToolKind | None, success: bool | None) ->
     """Text above which the program may have written how the command ended."""
     if not head.startswith(_HEADS):
         return Output(text, success=success)
+    told = ended(head)
+    if told is not None:
+        return Output(text, int(told[2]), False, success, float(told[1]))
     end = head.find("\nOutput:\n", 0, _HEAD_LIMIT)
     head = head[: end + 1] if end >= 0 else head[:_HEAD_LIMIT]
     code: int | None = None
@@ -151,39 +139,6 @@ def _parts(parts: Sequence[str], whole: str, kind: ToolKind | None, success: boo
 
 def _code(value: Any) -> int | None:
     return value if type(value) is int else None
-
-
-def judged(call_id: str, kind: ToolKind | None, output: Output, known: Outcome) -> ToolResult:
-    """The result of a call; ``kind`` is None where the call is not in the file."""
-    code = known.exit_code if known.exit_code is not None else output.exit_code
-    field_code = known.exit_code is not None or output.exit_from_field
-    return ToolResult(
-        call_id=call_id,
-        status="orphan" if kind is None else _status(kind, code, output, known),
-        exit_code=code,
-        exit_from="none" if code is None else "field" if field_code else "text",
-        changes=known.changes,
-        duration=known.duration if known.duration is not None else output.duration,
-        child=known.child,
-    )
-
-
-def _status(kind: ToolKind, code: int | None, output: Output, known: Outcome) -> ResultStatus:
-    if code is not None:
-        return "ok" if code == 0 else "failed"
-    if output.process is not None or known.running:
-        return "running"
-    success = known.success if known.success is not None else output.success
-    text = output.text
-    if _ABORTED.match(text):
-        return "interrupted"
-    if success is not True and len(text) < OUTPUT_HEAD and _REFUSED.search(text):
-        return "denied"
-    if success is not None and kind != "execute":
-        return "ok" if success else "failed"
-    if kind == "todo" and text.strip() == "Plan updated":
-        return "ok"
-    return "failed" if success is False else "unknown"
 
 
 def seconds(duration: Any) -> float | None:

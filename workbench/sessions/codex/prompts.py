@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from workbench.sessions.codex.records import Payload
-
 _WRAPPED = re.compile(r"\A<([a-z][a-z_]*)(?: [^<>]*)?>.*</\1>\Z", re.DOTALL)
 """A whole text in one pair of the program's tags; their names are words joined by underscores."""
 _OPENINGS = ("<permissions instructions>", "<turn_aborted>", "<user_instructions>", "<INSTRUCTIONS>", "<skill>")
@@ -43,9 +41,13 @@ def is_shell(text: str) -> bool:
     return text.startswith(_SHELL)
 
 
-def stated(payload: Payload, part: int) -> str | None:
-    """Who wrote a part, where the record says so: ``user``, ``harness``, or another word of the program's."""
-    passthrough = payload.internal_chat_message_metadata_passthrough
+def stated(passthrough: Any, part: int) -> str | None:
+    """Who wrote a part, where the record says so: ``user``, ``harness``, or another word of the program's.
+
+    Args:
+        passthrough: What the record carries beside its content.
+        part: Which part.
+    """
     rows = passthrough.get("content_item_metadata") if isinstance(passthrough, dict) else None
     row: Any = rows[part] if isinstance(rows, list) and part < len(rows) else None
     provenance = row.get("provenance") if isinstance(row, dict) else None

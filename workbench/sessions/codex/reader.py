@@ -15,6 +15,7 @@ from workbench.sessions.codex import prompts
 from workbench.sessions.codex.events import event
 from workbench.sessions.codex.facts import Facts
 from workbench.sessions.codex.items import item
+from workbench.sessions.codex.plain import plain
 from workbench.sessions.codex.records import ENVELOPES, Line, Part, Past, Payload, decode, is_record
 from workbench.sessions.codex.state import Hints, State
 from workbench.sessions.lines import BAD, Bytes, LineReader
@@ -28,40 +29,22 @@ _SILENT = frozenset({"world_state", "inter_agent_communication_metadata"})
 class CodexReader(LineReader[Line]):
     """Reads one file; see :class:`workbench.sessions.model.Reader`."""
 
+    _state: State
+
     def __init__(self, hints: Hints, limit: int = BODY_LIMIT) -> None:
-        super().__init__(decode, is_record)
-        self._state = State(hints, limit)
+        super().__init__(decode, is_record, State(hints, limit))
         self._facts = Facts()
+        self._quick = plain(self._state, self._facts)
 
     def recall(self, memory: dict[str, Any], messages: list[Message]) -> None:
         """Know what another reader of the same file knew, and go on from there."""
         vars(self).update(memory)
         self._state.go_on(messages)
-
-    @property
-    def messages(self) -> list[Message]:
-        """The messages so far; the reader appends to this list and replaces in it."""
-        return self._state.messages
-
-    @property
-    def stale(self) -> bool:
-        """Whether the file must be read again with :meth:`renewed`."""
-        return self._state.stale
-
-    def replaced(self) -> tuple[int, int]:
-        """How many earlier messages were replaced since this was last asked, and the place of the first of them."""
-        state = self._state
-        found = state.changed, state.lowest
-        state.changed, state.lowest = 0, sys.maxsize
-        return found
+        self._quick = plain(self._state, self._facts)
 
     def renewed(self) -> Self:
         """An empty reader that knows from the start whose file it is."""
         return type(self)(self._state.hints, self._state.limit)
-
-    def settle(self) -> None:
-        """Called after every batch."""
-        self._state.settle()
 
     def _take(self, line: Line, raw: Bytes, start: int, end: int) -> None:
         self._records += 1

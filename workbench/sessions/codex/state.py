@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import hashlib
-import sys
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
 
-import msgspec
 from msgspec.structs import force_setattr as complete
 
 from workbench.domain.message import (
     BODY_LIMIT,
     LONG,
+    SPAN_BITS,
     Message,
     MessageKind,
     Origin,
     PlanItem,
+    Role,
     ToolCall,
-    ToolKind,
     ToolResult,
     Usage,
-    output_limits,
     span_of,
 )
-from workbench.sessions.codex.outputs import OUTPUT_HEAD, Outcome, Output, judged
+from workbench.sessions.codex.calls import OUTPUT_HEAD, Known, judged
+from workbench.sessions.codex.outputs import Output
+from workbench.sessions.growing import Growing
 from workbench.sessions.lines import Occurrences
 
-Role = Literal["system", "user", "assistant", "tool"]
 _REMEMBERED = 16
 """Texts that may still come a second time from the other family of records."""
 
@@ -47,50 +47,36 @@ class Hints:
     """Whether another agent started it."""
 
 
-@dataclass
-class Said:
-    """A text that the file may repeat, and where its message stands."""
-
-    text: str
-    place: int
-
-
-class State:
+class State(Growing):
     """The growing list of messages with everything that later records are related to.
 
     The fields of the record in hand are set by :meth:`enter` and used by :meth:`emit`.
     """
 
     def __init__(self, hints: Hints, limit: int = BODY_LIMIT) -> None:
+        super().__init__(limit)
         self.hints = hints
-        self._session = "", ""
-        self.limit = limit
-        self.output_limit, self.late_limit = output_limits(limit)
-        self.stale = False
-        self.messages: list[Message] = []
-        self.shown = 0
-        """Messages that the reader's owner has seen: those up to the last :meth:`settle`."""
-        self.changed = 0
-        """Messages replaced of those."""
-        self.lowest = sys.maxsize
-        """Place of the first of them."""
+        self.session = f"codex:{hints.session}"
+        """``AGENT:ID``."""
         self.ids: dict[str, int] = {}
         self.context: list[int] = []
         """Places of the messages that the model has before it."""
         self.prompts: list[int] = []
         """Places of the person's prompts among them."""
-        self.calls: dict[str, int] = {}
-        self.open: dict[str, None] = {}
-        """Calls without a result, in order."""
-        self.outcomes: dict[str, Outcome] = {}
-        self.outputs: dict[str, tuple[int, Output]] = {}
-        """Where each call's result stands, and what it says by itself."""
+        self.calls: dict[str, Known] = {}
+        """By id, in the order in which the file first speaks of them."""
+        self._open: dict[str, Known] = {}
+        """Those without a result, of as many as were looked at."""
+        self._looked = 0
+        self.children: dict[str, None] = {}
+        """Sessions of sub-agents that calls started."""
         self.processes: dict[str, str] = {}
         """Processes that went on running, and the command of each."""
         self.scripts: dict[str, bool] = {}
-        """Calls of the script runtime: whether the one command of it has been seen yet."""
+        """Calls of the script runtime without a result: whether the one command of it has been seen yet."""
         self.plan: tuple[PlanItem, ...] = ()
-        self.heard: dict[str, list[Said]] = {}
+        self.heard: dict[str, list[tuple[str, int]]] = {}
+        """Texts that the file may repeat, by whose they are, and where the message of each stands."""
         self.turn = 0
         self.answering = False
         self.carrier: int | None = None
@@ -120,12 +106,10 @@ class State:
         self.messages = messages
         self.ids |= {message.id: place for place, message in enumerate(messages)}
 
-    @property
-    def session(self) -> str:
-        """``AGENT:ID``, one string as long as it is the same."""
-        if self._session[1] is not self.hints.session:
-            self._session = f"codex:{self.hints.session}", self.hints.session
-        return self._session[0]
+    def be(self, **known: Any) -> None:
+        """Know more of whose session this is: fields of :class:`Hints`."""
+        self.hints = replace(self.hints, **known)
+        self.session = f"codex:{self.hints.session}"
 
     def enter(self, at: Any, raw_type: str, base: Any, start: int, end: int) -> None:
         """Take up a record: set what its messages have in common."""
@@ -158,21 +142,26 @@ class State:
 
         ``seen`` is False for what the model itself was never given.
         """
-        size = len(text)
-        output_limit = self.output_limit if len(self.messages) < LONG else self.late_limit
-        limit = self.limit if result is None else output_limit
-        name = self._name(kind, role, text)
-        block = self.block
-        self.block += 1
+        messages, size, block, name = self.messages, len(text), self.block, self.base
+        place = len(messages)
+        limit = self.limit if result is None else self.output_limit if place < LONG else self.late_limit
+        self.block = block + 1
+        if name is None:
+            names = self.replay or self.names
+            name = names.name(self.hints.root or self.hints.session, role, kind, text)
+        elif block:
+            name = f"{name}:{block}"
         if name in self.ids:
             name = self._variant(name, kind, role, text)
             if name in self.ids:
                 self.repeated = self.ids[name]
                 return None
-        if role == "assistant" and seen:
-            self._answer()
-        messages = self.messages
-        place = len(messages)
+        answer = seen and role == "assistant"
+        if answer and not self.answering:
+            self.answering = True
+            self.turn += 1
+            # What an interrupted answer used was never said: it is not what this one uses.
+            self.carrier = place
         self.ids[name] = place
         messages.append(
             Message(
@@ -193,31 +182,16 @@ class State:
                 result,
                 plan,
                 None,
-                self.model if role == "assistant" and seen else None,
+                self.model if answer else None,
                 self.cwd,
                 self.branch,
                 self.raw_type,
-                span_of(self.start, self.end, block),
+                span_of(self.start, self.end, block) if block else self.start << SPAN_BITS | (self.end - self.start),
             )
         )
         if seen:
             self.context.append(place)
-            if role == "assistant" and self.carrier is None:
-                self.carrier = place
         return place
-
-    def _answer(self) -> None:
-        if not self.answering:
-            self.answering = True
-            self.turn += 1
-            # What an interrupted answer used was never said: it is not what the next one uses.
-            self.carrier = None
-
-    def _name(self, kind: str, role: str, text: str) -> str:
-        if self.base is not None:
-            return f"{self.base}:{self.block}" if self.block else self.base
-        names = self.replay or self.names
-        return names.name(self.hints.root or self.hints.session, role, kind, text)
 
     def _variant(self, name: str, kind: str, role: str, text: str) -> str:
         """``name`` again for a repetition; another name for another content under the same id."""
@@ -227,23 +201,14 @@ class State:
         digest = hashlib.sha256(f"{kind}\0{role}\0{text}".encode("utf-8", "replace")).hexdigest()
         return f"{name}~{digest[:8]}"
 
-    def replace_at(self, place: int, **fields: Any) -> None:
-        """Change a message that is in the list already; one that somebody may hold is replaced, never altered."""
-        if place < self.shown:
-            self.messages[place] = self.messages[place].with_(**fields)
-            self.changed += 1
-            self.lowest = min(self.lowest, place)
-            return
-        for name, value in fields.items():
-            complete(self.messages[place], name, value)
-
     # What the two families of records say twice.
 
     def remember(self, voice: str, text: str, place: int) -> None:
         """A text that the other family of records may bring again."""
         said = self.heard.setdefault(voice, [])
-        said.append(Said(text.strip(), place))
-        del said[:-_REMEMBERED]
+        said.append((text.strip(), place))
+        if len(said) > _REMEMBERED:
+            del said[0]
 
     def recall(self, voice: str, text: str, *, within: bool = False) -> int | None:
         """Where a text stands that was remembered, each once.
@@ -253,71 +218,76 @@ class State:
             text: The text as it comes now.
             within: Whether the remembered one may be longer on either side.
         """
+        said = self.heard.get(voice)
+        if not said:
+            return None
         wanted = text.strip()
-        said = self.heard.get(voice, [])
-        for number, row in enumerate(said):
-            if row.text == wanted or (within and wanted and wanted in row.text):
+        for number, (known, place) in enumerate(said):
+            if known == wanted or (within and wanted and wanted in known):
                 del said[number]
-                return row.place
+                return place
         return None
 
     # Calls and results.
 
-    def called(self, call: ToolCall, place: int) -> None:
+    def known(self, call_id: str) -> Known:
+        """What is known of a call; changed by what learns more, see :meth:`learned`."""
+        known = self.calls.get(call_id)
+        if known is None:
+            known = self.calls[call_id] = Known()
+        return known
+
+    def has(self, call_id: str) -> bool:
+        """Whether a call is in the file."""
+        known = self.calls.get(call_id)
+        return known is not None and known.place >= 0
+
+    def called(self, call: ToolCall, place: int) -> Known:
         """Note a call; a result that came before it finds it now."""
-        self.calls[call.call_id] = place
-        early = self.outputs.get(call.call_id)
-        if early is None:
-            self.open[call.call_id] = None
-        else:
-            self._judge(call.call_id)
+        known = self.known(call.call_id)
+        known.place, known.kind, known.turn = place, call.kind, self.messages[place].turn
+        known.patching = call.name != "exec" and (call.kind == "edit" or bool(call.paths))
+        self.learned(call.call_id, known)
+        return known
 
-    def kind_of(self, call_id: str) -> ToolKind | None:
-        """The kind of a call; None where it is not in the file."""
-        place = self.calls.get(call_id)
-        call = self.messages[place].call if place is not None else None
-        return call.kind if call is not None else None
-
-    def outcome(self, call_id: str) -> Outcome:
-        """What is known of a call besides its output; changed by what learns more, see :meth:`learned`."""
-        return self.outcomes.setdefault(call_id, Outcome())
-
-    def learned(self, call_id: str) -> None:
+    def learned(self, call_id: str, known: Known) -> None:
         """Something more is known of a call: its result says so too."""
-        if call_id in self.outputs:
-            self._judge(call_id)
-
-    def _judge(self, call_id: str) -> None:
-        place, output = self.outputs[call_id]
-        result = judged(call_id, self.kind_of(call_id), output, self.outcome(call_id))
-        called = self.calls.get(call_id)
-        turn = self.messages[called].turn if called is not None else self.messages[place].turn
+        place, output = known.answer, known.output
+        if output is None:
+            return
+        result = judged(call_id, output, known)
+        turn = known.turn if known.place >= 0 else self.messages[place].turn
         if self.messages[place].result != result or self.messages[place].turn != turn:
             self.replace_at(place, result=result, turn=turn)
 
-    def answered(self, call_id: str, output: Output) -> bool:
-        """Append the result of a call; returns whether it was new."""
-        kind = self.kind_of(call_id)
-        result = judged(call_id, kind, output, self.outcome(call_id))
-        called = self.calls.get(call_id)
-        turn = self.messages[called].turn if called is not None else None
+    def answered(self, call_id: str, output: Output, known: Known) -> None:
+        """Append the result of a call, unless it stands there already."""
+        result = judged(call_id, output, known)
+        turn = known.turn if known.place >= 0 else None
         place = self.emit("tool_result", "tool", "tool", output.text, result=result, turn=turn)
         if place is None:
-            return False
+            return
         # The text decides only where no exit code does, and then by its beginning.
-        text = "" if output.exit_code is not None else output.text[:OUTPUT_HEAD]
-        self.outputs[call_id] = (place, msgspec.structs.replace(output, text=text))
-        self.open.pop(call_id, None)
+        output.text = "" if output.exit_code is not None else output.text[:OUTPUT_HEAD]
+        known.answer, known.output = place, output
+        self.scripts.pop(call_id, None)
         self.answering = False
-        if output.process is not None and called is not None:
-            call = self.messages[called].call
+        if output.process is not None and known.place >= 0:
+            call = self.messages[known.place].call
             if call is not None and call.command:
                 self.processes[output.process] = call.command
-        return True
+
+    def open_calls(self) -> tuple[str, ...]:
+        """Calls without a result. Nearly all have one soon: it takes less to look for those that are new now and then
+        than to note each when it comes and when it is answered."""
+        self._open |= islice(self.calls.items(), self._looked, None)
+        self._looked = len(self.calls)
+        self._open = {name: known for name, known in self._open.items() if known.answer < 0}
+        return tuple(name for name, known in self._open.items() if known.place >= 0)
 
     def script(self) -> str | None:
         """The call of the script runtime that is being carried out: the last one without a result."""
-        return next((call for call in reversed(self.open) if call in self.scripts), None)
+        return next(reversed(self.scripts), None)
 
     # What the model has before it.
 
@@ -347,11 +317,10 @@ class State:
 
     def carry(self, usage: Usage) -> None:
         """Give the usage of a request to the first message of its answer."""
-        if self.carrier is not None:
-            self.replace_at(self.carrier, usage=usage)
-            self.carrier = None
+        place, self.carrier = self.carrier, None
+        if place is not None:
+            if place < self.shown:
+                self.replace_at(place, usage=usage)
+            else:
+                complete(self.messages[place], "usage", usage)
         self.answering = False
-
-    def settle(self) -> None:
-        """The owner has seen everything up to here."""
-        self.shown = len(self.messages)

@@ -45,6 +45,10 @@ _STEP = re.compile(rf"""["']?\bstep["']?\s*:\s*{_STRING}""")
 _STATUS = re.compile(r"""["']?\bstatus["']?\s*:\s*["'](\w+)["']""")
 
 
+_LOOSE = json.JSONDecoder(strict=False)
+_decode = msgspec.json.Decoder().decode
+
+
 class Call(msgspec.Struct, frozen=True, gc=False):
     """What the arguments of a call say."""
 
@@ -71,7 +75,7 @@ def understand(name: str, namespace: Any, given: Any) -> Call:
     """
     if name == "exec" and isinstance(given, str):
         return _script(given)
-    args = _parsed(given)
+    args = parsed(given)
     text = given if isinstance(given, str) else msgspec.json.encode(given, order="sorted").decode()
     kind = _KINDS.get(name.lower(), "other")
     if name.startswith("mcp__") or (isinstance(namespace, str) and namespace.startswith("mcp__")):
@@ -87,11 +91,12 @@ def understand(name: str, namespace: Any, given: Any) -> Call:
     return Call(kind, args, text, paths=(path,) if isinstance(path, str) and path else ())
 
 
-def _parsed(given: Any) -> Any:
+def parsed(given: Any) -> Any:
+    """Arguments as recorded; JSON in a text is what it stands for."""
     if not isinstance(given, str):
         return given
     try:
-        value = msgspec.json.decode(given)
+        value = _decode(given)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return given
     return value if isinstance(value, (dict, list)) else given
@@ -100,17 +105,24 @@ def _parsed(given: Any) -> Any:
 def _execute(args: Any, text: str) -> Call:
     fields = args if isinstance(args, dict) else {}
     command = shell_line(fields.get("cmd", fields.get("command")))
-    cwd = fields.get("workdir", fields.get("cwd", fields.get("working_directory")))
     process = fields.get("session_id")
     return Call(
         "execute",
         args,
         text,
-        command=command,
-        cwd=cwd if isinstance(cwd, str) and cwd else None,
-        paths=patches.paths(command) if command and "*** Begin Patch" in command else (),
-        process=str(process) if isinstance(process, (int, str)) and command is None else None,
+        command,
+        folder_in(fields),
+        patches.paths(command) if command and "*** Begin Patch" in command else (),
+        None,
+        True,
+        str(process) if isinstance(process, (int, str)) and command is None else None,
     )
+
+
+def folder_in(args: dict[str, Any]) -> str | None:
+    """The folder that a command is to run in, where its call says so."""
+    folder = args.get("workdir", args.get("cwd", args.get("working_directory")))
+    return folder if isinstance(folder, str) and folder else None
 
 
 def shell_line(command: Any) -> str | None:
@@ -165,10 +177,12 @@ def _literal(text: str) -> str | None:
     body = text[1:-1]
     if text[0] == "`":
         return None if "${" in body else body.replace("\\`", "`").replace("\\\\", "\\")
+    if "\\" not in body:
+        return body
     if text[0] == "'":
         body = body.replace("\\'", "'").replace('"', '\\"')
     try:
-        value = json.loads(f'"{body}"', strict=False)
+        value = _LOOSE.decode(f'"{body}"')
     except ValueError:
         return None
     return value if isinstance(value, str) else None
