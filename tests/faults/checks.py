@@ -18,6 +18,7 @@ from tests.faults import commands, powercut
 from tests.faults.commands import COMMANDS, FACT, opened, said, works_again
 from workbench.domain.fact import Fact
 from workbench.errors import LockTimeoutError, StorageError
+from workbench.store.journal import Journal
 from workbench.store.lock import WriterLock
 from workbench.store.primitives import Hook, Tree, watched
 from workbench.store.settle import QUEUE
@@ -127,13 +128,14 @@ def every_call_killed(copies: Copies, command: str, mutant: str = "none") -> int
     return codes.count(9)
 
 
-def power_cuts(copies: Copies, put: Callable[[Any, str, Any], None], *, ahead: bool = False) -> int:
+def power_cuts(copies: Copies, put: Callable[[Any, str, Any], None], beside: str = "") -> int:
     """The power goes at any moment of three commands: what was acknowledged is there, nothing is half.
 
     Args:
         copies: Workspaces.
         put: Sets an attribute and takes it back.
-        ahead: Somebody else waits to write the files: the commands bring the log to disk and no more.
+        beside: What somebody else does: ``waits`` to write the files, and the commands bring the log to disk and no
+            more; or ``wrote`` meanwhile, and the folders are left to them.
     """
     folder = copies.one()
     states = [said(folder).records]
@@ -160,7 +162,9 @@ def power_cuts(copies: Copies, put: Callable[[Any, str, Any], None], *, ahead: b
             shutil.rmtree(target)
 
     disk = powercut.Disk(folder / ".workbench", look)
-    queue = WriterLock(Tree(folder / ".workbench"), 1.0, QUEUE) if ahead else contextlib.nullcontext()
+    queue = WriterLock(Tree(folder / ".workbench"), 1.0, QUEUE) if beside == "waits" else contextlib.nullcontext()
+    if beside == "wrote":
+        put(Journal, "end", lambda self: ("z", 0))
     with powercut.watching(disk, put), queue:
         for command in (*COMMANDS, "growing"):
             COMMANDS[command](opened(folder))

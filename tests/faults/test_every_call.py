@@ -42,13 +42,13 @@ def test_killed_at_each_call_in_turn(copies: Copies, command: str, record_proper
     record_property("told", f"{command}: killed at each of k = {k} writing calls in turn")
 
 
-@pytest.mark.parametrize("ahead", [False, True], ids=["files", "log ahead"])
+@pytest.mark.parametrize("beside", ["", "waits", "wrote"], ids=["alone", "another waits", "another wrote"])
 def test_the_power_goes_at_any_moment(
-    copies: Copies, monkeypatch: pytest.MonkeyPatch, record_property: Told, ahead: bool
+    copies: Copies, monkeypatch: pytest.MonkeyPatch, record_property: Told, beside: str
 ) -> None:
-    cuts = power_cuts(copies, monkeypatch.setattr, ahead=ahead)
+    cuts = power_cuts(copies, monkeypatch.setattr, beside)
     assert cuts > 70
-    record_property("told", f"four commands{', the log ahead of the files' if ahead else ''}: {cuts} power cuts")
+    record_property("told", f"four commands{f', while another {beside}' if beside else ''}: {cuts} power cuts")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

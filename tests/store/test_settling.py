@@ -1,4 +1,4 @@
-"""The log may be ahead of the files: whoever waits for a turn takes the others' files along, and nobody notices."""
+"""The log may be ahead of the files: one writer puts those of all in their places, and nobody notices."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from tests.store.conftest import AT, PERSON, make_fact, make_task, put
 from workbench.domain.evidence import Evidence
 from workbench.domain.ids import new_id
 from workbench.errors import StorageError, VersionConflictError
-from workbench.store import Workspace, primitives
+from workbench.store import Workspace, primitives, settle
+from workbench.store.journal import Journal
 from workbench.store.lock import WriterLock
 from workbench.store.primitives import watched
-from workbench.store.settle import AHEAD, QUEUE
+from workbench.store.settle import AHEAD, LOCK, MOST, QUEUE
 
 
 @contextmanager
@@ -117,16 +118,96 @@ def test_a_hand_edit_over_a_change_that_waits_stays(workspace: Workspace) -> Non
     assert again(workspace).load().tasks[task.id].title == "By hand"
 
 
-def test_nobody_runs_ahead_of_the_files_for_ever(workspace: Workspace) -> None:
+@pytest.fixture
+def others_follow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whenever somebody has brought a line to disk, another stands behind it already."""
+    monkeypatch.setattr(Journal, "goes_on", lambda self, line: True)
+
+
+def test_of_two_that_write_at_once_the_last_one_puts_the_files_of_both_in_their_places(workspace: Workspace) -> None:
+    first, one, two = make_fact("first"), make_fact("one"), make_fact("two")
     with somebody_waits(workspace):
-        for number in range(AHEAD):
+        put(again(workspace), first)
+    seen: list[str] = []
+    renames: list[int] = []
+
+    def meanwhile(operation: str, path: str) -> None:
+        seen.append(operation)
+        if operation == "fsync" and seen.count("fsync") == 1:
+            put(again(workspace), two)
+            renames.append(seen.count("rename"))
+
+    with watched(meanwhile):
+        put(again(workspace), one)
+    assert renames == [3]
+    assert seen.count("rename") == 3
+    assert not workspace.complete()
+    assert all(file_of(workspace, "facts", fact.id) for fact in (first, one, two))
+
+
+@pytest.mark.usefixtures("others_follow")
+def test_while_others_follow_files_are_put_in_their_places_many_at_once(workspace: Workspace) -> None:
+    with somebody_waits(workspace):
+        put(again(workspace), make_fact("key.0"))
+    facts = [put(again(workspace), make_fact(f"key.{number}"))[0] for number in range(1, AHEAD)]
+    assert not any(file_of(workspace, "facts", fact.id) for fact in facts)
+    assert len(again(workspace).load().facts) == AHEAD
+    put(again(workspace), make_fact("one.more"))
+    assert all(file_of(workspace, "facts", fact.id) for fact in facts)
+    assert not workspace.complete()
+    files_alone(workspace)
+
+
+@pytest.mark.usefixtures("others_follow")
+def test_one_writer_puts_not_more_than_so_many_in_their_places(workspace: Workspace) -> None:
+    with somebody_waits(workspace):
+        put(again(workspace), make_fact("key.0"))
+    with WriterLock(workspace.tree, 1.0, LOCK):
+        facts = [put(again(workspace), make_fact(f"key.{number}"))[0] for number in range(1, MOST + 9)]
+    put(again(workspace), make_fact("one.more"))
+    there = [file_of(workspace, "facts", fact.id) is not None for fact in facts]
+    assert there == [True] * (MOST - 1) + [False] * 9
+    assert len(again(workspace).load().facts) == MOST + 10
+    assert workspace.complete()
+    files_alone(workspace)
+
+
+def test_folders_may_be_left_to_whoever_wrote_meanwhile(workspace: Workspace) -> None:
+    first = put(workspace, make_fact("first"))[0]
+    two = make_fact("two")
+    synced: list[str] = []
+
+    def meanwhile(operation: str, path: str) -> None:
+        if operation == "rename" and first.id in path:
+            with somebody_waits(workspace):
+                put(again(workspace), two)
+            synced.clear()
+        if operation == "fsync":
+            synced.append(path)
+
+    with watched(meanwhile):
+        put(again(workspace), first.with_(value="new"))
+    assert synced == []
+    assert file_of(workspace, "facts", two.id) is None
+    with watched(meanwhile):
+        put(again(workspace), make_fact("three"))
+    assert "facts/first" in synced
+    assert not workspace.complete()
+    assert len(again(workspace).load().facts) == 3
+    files_alone(workspace)
+
+
+def test_nobody_runs_ahead_of_the_files_for_ever(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settle, "FAR", 16)
+    with somebody_waits(workspace):
+        for number in range(16):
             put(again(workspace), make_fact(f"key.{number}"))
         last = again(workspace)
         with last.transaction(PERSON, "one too many", timeout=0.05) as tx:
             tx.put(make_fact("last"))
         assert file_of(workspace, "facts", next(iter(last.load().facts))) is not None
     assert not workspace.complete()
-    assert len(again(workspace).load().facts) == AHEAD + 1
+    assert len(again(workspace).load().facts) == 17
 
 
 @pytest.mark.parametrize("waits", [True, False])
@@ -145,6 +226,28 @@ def test_a_line_that_the_disk_refuses_twice_is_gone_again(workspace: Workspace, 
     queue.__exit__()
     assert again(workspace).load().tasks[task.id] == task
     assert put(again(workspace), task.with_(title="Three"))[0].version == 2
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_line_that_the_disk_refuses_once_is_written_again_before_it_counts(workspace: Workspace, waits: bool) -> None:
+    task = put(workspace, make_task("One"))[0]
+    seen: list[str] = []
+
+    def broken(operation: str, path: str) -> None:
+        if path.startswith("changes"):
+            seen.append(operation)
+            if seen == ["open", "write", "fsync"]:
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    queue = WriterLock(workspace.tree, 1.0, QUEUE)
+    if waits:
+        queue.__enter__()
+    with watched(broken):
+        two = put(again(workspace), task.with_(title="Two"))[0]
+    queue.__exit__()
+    assert seen[3:5] == ["write again", "fsync"]
+    assert again(workspace).load().tasks[task.id] == two
+    assert len(list(workspace.changes())) == 2
 
 
 def test_files_that_cannot_be_written_follow_later(workspace: Workspace) -> None:

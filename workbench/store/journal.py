@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 import msgspec
 
@@ -29,6 +29,8 @@ WRITTEN = ".local/written"
 _KINDS = frozenset({*TABLES, "packages"})
 _APPENDED = ("evidence", "trims", "packages")
 _CHUNK = 1 << 16
+_SHORT = 1 << 13
+"""Bytes of a line up to which what it says is kept: who writes one after the other meets the same lines again."""
 
 
 @cache
@@ -105,6 +107,15 @@ def parse(line: bytes) -> Change | None:
     except (msgspec.DecodeError, RecursionError):
         return None
     return change if all(map(_sound, (change, *change.taken_in))) else None
+
+
+def _parsed(line: bytes) -> Change | None:
+    if not line:
+        return None
+    return _known(line) if len(line) <= _SHORT else parse(line)
+
+
+_known = lru_cache(maxsize=1024)(parse)
 
 
 def _sound(change: Change) -> bool:
@@ -205,24 +216,28 @@ class Journal:
 
     def since(self, position: Position) -> list[Change]:
         """The committed changes from a position on, oldest first; torn and unreadable lines left out."""
-        return [placed.change for placed in self.placed(position)]
+        lines = (line for _, _, data in self._from(position) for line in data.split(b"\n"))
+        return [change for line in lines if (change := _parsed(line)) is not None]
 
     def placed(self, position: Position) -> list[Placed]:
         """The same, with where each stands."""
         found: list[Placed] = []
-        for name in self.files():
-            if name < position.file:
-                continue
-            begin = position.offset if name == position.file else 0
-            data = _sound_part(self.read(name, begin))
+        for name, begin, data in self._from(position):
             size = begin + len(data)
             for line in data.split(b"\n"):
                 end = min(begin + len(line) + 1, size)
-                change = parse(line) if line else None
+                change = _parsed(line)
                 if change is not None:
                     found.append(Placed(change, name, begin, end))
                 begin = end
         return found
+
+    def _from(self, position: Position) -> Iterator[tuple[str, int, bytes]]:
+        """The sound part of each file from a position on, with its name and where the part begins."""
+        for name in self.files():
+            if name >= position.file:
+                begin = position.offset if name == position.file else 0
+                yield name, begin, _sound_part(self.read(name, begin))
 
     def read(self, name: str, offset: int = 0, limit: int | None = None) -> bytes:
         """The bytes of one of its files from an offset on; none where there is no such file."""
@@ -302,6 +317,14 @@ class Journal:
     def holds(self, line: Line) -> bool:
         """Whether a line still stands where it was appended."""
         return self.read(line.file, line.start, len(line.data)) == line.data
+
+    def goes_on(self, line: Line) -> bool:
+        """Whether anything stands behind a line in its file."""
+        return self._size(line.file) > line.end
+
+    def write_again(self, line: Line) -> None:
+        """Give a line that could not be brought to disk to the system once more; nobody may cut it meanwhile."""
+        self._tree.write_again(f"{FOLDER}/{line.file}", line.start, line.data)
 
     def take_back(self, line: Line) -> None:
         """Cut a line off that could not be brought to disk, with all that came after it."""

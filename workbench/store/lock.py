@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import _thread
 import fcntl
 import itertools
 import os
 import re
 import sys
-import threading
 import time
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -68,7 +68,7 @@ class WriterLock:
     def at_once(self) -> bool:
         """Take it where nobody holds it, without waiting and without a name; whether it was taken."""
         descriptor = self._tree.lock_file(self._relative)
-        if _at_once(descriptor):
+        if _at_once(descriptor) and self._is_current(descriptor):
             self._descriptor = descriptor
         else:
             os.close(descriptor)
@@ -133,20 +133,21 @@ class _Waiter:
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._guard = threading.Lock()
-        self._over = threading.Event()
+        self._guard = _thread.allocate_lock()
+        self._over = _thread.allocate_lock()
+        self._over.acquire()
         self._held = self._given_up = False
 
     def result(self, seconds: float) -> int | None:
         """The descriptor, holding the lock; None when the time was over first (it is then closed)."""
         if seconds > 0:
-            threading.Thread(target=self._block, daemon=True, name="workbench-lock").start()
-            self._over.wait(seconds)
+            _thread.start_new_thread(self._block, ())  # a whole Thread waits for its own start, too
+            over = self._over.acquire(timeout=min(seconds, _thread.TIMEOUT_MAX))
             with self._guard:
                 if self._held:
                     return self._descriptor
                 self._given_up = True
-            if not self._over.is_set():
+            if not over:
                 return None  # the thread closes it when it comes back
         os.close(self._descriptor)
         return None
@@ -155,14 +156,14 @@ class _Waiter:
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX)
         except OSError:
-            self._over.set()
+            self._over.release()
             return
         with self._guard:
             if self._given_up:
                 os.close(self._descriptor)
                 return
             self._held = True
-        self._over.set()
+        self._over.release()
 
 
 def read_holder(path: Path) -> Holder | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 _LETTERS = "A-Za-z0-9"
@@ -203,10 +203,15 @@ def mask_json(value: Any) -> Any:
     if isinstance(value, str):
         return mask(value)
     if isinstance(value, dict):
-        return {mask(key): _under(key, item) for key, item in value.items()}
+        return {_mask_key(key): _under(key, item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [mask_json(item) for item in value]
     return value
+
+
+@lru_cache(maxsize=1024)
+def _mask_key(key: str) -> str:
+    return mask(key)  # the same few keys stand in most documents
 
 
 def _under(key: str, value: Any) -> Any:
@@ -215,6 +220,7 @@ def _under(key: str, value: Any) -> Any:
     return mask_json(value)
 
 
+@lru_cache(maxsize=1024)
 def names_secret(key: str) -> bool:
     """Whether a key is the name of a secret (``db.password``, ``API_KEY``, ``accessToken``)."""
     return _SECRET_NAME.fullmatch(key) is not None

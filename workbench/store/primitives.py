@@ -375,6 +375,16 @@ class Tree:
             finally:
                 os.close(descriptor)
 
+    def write_again(self, relative: str, offset: int, data: bytes) -> None:
+        """Write bytes once more where they stand: after a failed fsync the system may take them for written."""
+        with self._folder(relative) as (folder, name):
+            step("write again", relative)
+            descriptor = open_private(name, os.O_WRONLY, folder)
+            try:
+                os.pwrite(descriptor, data, offset)
+            finally:
+                os.close(descriptor)
+
     def cut(self, relative: str, size: int) -> None:
         """Cut a torn tail off a file, durably."""
         with self._folder(relative) as (folder, name):

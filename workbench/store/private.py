@@ -11,6 +11,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 
 from workbench.errors import RefusedError
@@ -56,6 +57,7 @@ def names_in(descriptor: int) -> list[str]:
     return sorted(name for name in os.listdir(descriptor) if not name.startswith("."))
 
 
+@lru_cache(maxsize=1024)
 def parts_of(relative: str) -> tuple[str, ...]:
     """The components of a relative path.
 

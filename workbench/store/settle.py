@@ -1,30 +1,34 @@
 """Brings appended changes to the disk, and their files after them: a few processes for all that write.
 
-Files change under a lock of its own, in the order of the log, while others append under the writer lock. Whoever
-appended a line either puts all files in their places that the log is ahead of, or, where somebody already waits
-to do just that, brings only the log to disk: that is the commit, readers and writers go by it, and the one who
-waits takes our files along. So writers that queue share what they bring to disk. Until a note of it is made,
-nothing depends on what was done here: the next one does it again, and finds by their hashes which files have it.
+Files change under a lock of its own, in the order of the log, while others append under the writer lock. Bringing the
+log to disk is the commit: readers and writers go by it. Of those who write at the same time the last one puts the
+files of all in their places, and whoever finds another line behind its own by then is done. So writers that queue
+share what they bring to disk, and seldom one of them pays for the files.
 """
 
 from __future__ import annotations
 
-import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 
-from workbench.errors import LockTimeoutError, RefusedError, StorageError, WorkbenchError
-from workbench.store.journal import FOLDER, Journal, Line, Placed
+from workbench.errors import LockTimeoutError, StorageError, WorkbenchError
+from workbench.store.journal import FOLDER, Journal, Line
 from workbench.store.lock import WriterLock
-from workbench.store.pending import Pending
-from workbench.store.primitives import Beside, Tree, sync_together
+from workbench.store.primitives import Tree
+from workbench.store.turn import NotCommitted, Settling, Turn, refuse_cut
 
 LOCK = ".local/settle.lock"
 QUEUE = ".local/queue.lock"
-AHEAD = 16
-"""Changes by which the log may be ahead of the files before everybody waits for a turn."""
-_CHUNK = 32
-"""How many new files are held open at once."""
+AHEAD = 32
+"""Changes by which the log may be ahead of the files before one puts them there although others follow."""
+MOST = 64
+"""How many of them it puts there at once then."""
+FAR = 512
+"""Changes from which on everybody waits for a turn, so that the files do not fall behind for ever."""
+ALL = 1 << 30
+DENSE, PATIENCE = 4, 0.00025
+"""From so many changes on the last one waits for another, so many seconds for each: their files cost more."""
 
 
 class Settler:
@@ -60,40 +64,83 @@ class Settler:
             StorageError: The disk refused the line: it is gone again, and nothing happened.
         """
         queue, lock = WriterLock(self._tree, timeout, QUEUE), WriterLock(self._tree, timeout, LOCK)
-        said: list[str] = []
-        turn = False
         try:
-            turn = queue.at_once() or ahead > AHEAD
-            if turn:
-                lock.__enter__()
+            turn = self._turn(line, ahead, queue, lock) if line is not None else Turn(ALL) if _free(lock) else None
+        except NotCommitted as refused:
+            assert line is not None
+            queue.__exit__()
+            with lock:
+                with WriterLock(self._tree):
+                    self._take_back(line, refused.problem)
+                return self.settle(line, looked, turn=Turn(ALL, committed=True))
         except (LockTimeoutError, StorageError) as problem:
-            turn, said = False, [] if line is None else [_said(line, problem)]
+            return [] if line is None else [_said(line, problem)]
         finally:
             queue.__exit__()  # from here on others wait in our place: what is in the log by now is ours to do
-        if not turn:
-            return said if line is None else [*self._log_only(line, timeout), *said]
+        if turn is None:
+            return []
         try:
-            return self.settle(line, looked)
+            return self.settle(line, looked, turn=turn)
         finally:
             lock.__exit__()
 
-    def _log_only(self, line: Line, timeout: float) -> list[str]:
-        """Bring the log to disk up to a line whose files somebody else will write."""
-        try:
-            self._tree.sync_all(_logs_of(line))
-        except StorageError:
-            with WriterLock(self._tree, timeout, LOCK):
-                return self.settle(line)
-        _refuse_cut(Journal(self._tree), line)
-        return []
+    def _turn(self, line: Line, ahead: int, queue: WriterLock, lock: WriterLock) -> Turn | None:
+        """Take the turn where it falls to this writer; else its line is on disk, and its files fall to another.
 
-    def settle(self, line: Line | None = None, looked: int | None = None, *, locked: bool = False) -> list[str]:
+        Who holds the queue has to take it: others went away and left theirs.
+
+        Raises:
+            NotCommitted: The line is not on disk.
+        """
+        waits = ahead <= 1 and _free(queue)
+        if waits and _free(lock):
+            return Turn(ALL)  # nobody else left anything: the log and the files go to disk side by side
+        followed = self._commit(line) or (not waits and self._is_followed_soon(line, ahead))
+        if followed and not waits:
+            # The last one of those who write takes it, and here comes another already.
+            if ahead > AHEAD and _free(lock):
+                return Turn(MOST, committed=True)
+        else:
+            waits = waits or _free(queue)
+        if not waits and ahead <= FAR:
+            return None  # somebody waits already, or follows, and takes ours along
+        lock.__enter__()
+        return Turn(ALL if waits else MOST, committed=True)
+
+    def _is_followed_soon(self, line: Line, ahead: int) -> bool:
+        """Whether somebody else appends within less time than it takes to put all these files in their places."""
+        until = time.monotonic() + PATIENCE * min(ahead, AHEAD)
+        while ahead > DENSE and time.monotonic() < until:
+            time.sleep(PATIENCE * DENSE)
+            if Journal(self._tree).goes_on(line):
+                return True
+        return False
+
+    def _commit(self, line: Line) -> bool:
+        """Bring the log to disk up to a line; whether anything stands behind it by then.
+
+        Raises:
+            NotCommitted: The disk refused, now or before, and then it is gone.
+        """
+        try:
+            with self._tree.held() as tree:
+                tree.sync_all(_logs_of(line))
+                journal = Journal(tree)
+                refuse_cut(journal, line)
+                return journal.goes_on(line)
+        except StorageError as problem:
+            raise NotCommitted(problem) from None
+
+    def settle(
+        self, line: Line | None = None, looked: int | None = None, *, locked: bool = False, turn: Turn | None = None
+    ) -> list[str]:
         """The same for the holder of the lock.
 
         Args:
             line: The caller's own line.
             looked: Until when edits of others were looked for.
             locked: The caller holds the writer lock, too.
+            turn: What is to be done in it; all of it where that is not said, whatever others do meanwhile.
 
         Returns:
             What failed after the commit.
@@ -103,24 +150,24 @@ class Settler:
         """
         with self._tree.held() as tree:
             try:
-                problems = _Settling(tree).settle(line, looked)
-            except _NotCommitted as refused:
-                if line is None:
-                    return []
-                with nullcontext() if locked else WriterLock(self._tree):
-                    self._take_back(line, refused.problem)
+                problems = Settling(tree, turn).settle(line, looked)
+            except NotCommitted as refused:
+                if line is not None and (turn is None or not turn.committed):
+                    with nullcontext() if locked else WriterLock(self._tree):
+                        self._take_back(line, refused.problem)
                 problems = [refused.problem]
         return [] if line is None else [_said(line, problem) for problem in problems]
 
     def _take_back(self, line: Line, problem: StorageError) -> None:
-        """Cut off a line that cannot be brought to disk; with both locks held, nobody builds on it meanwhile.
+        """Try once more, and cut a line off that cannot be brought to disk; with both locks held, nobody builds on it.
 
         Raises:
             StorageError: It is gone, and nothing happened. Else it reached the disk at a second try.
         """
         journal = Journal(self._tree)
-        _refuse_cut(journal, line)
+        refuse_cut(journal, line)
         try:
+            journal.write_again(line)
             self._tree.sync_all(_logs_of(line))
         except StorageError:
             with suppress(StorageError):
@@ -128,150 +175,17 @@ class Settler:
             raise problem from None
 
 
-class _Settling:
-    """One turn of it, by the holder of the lock."""
-
-    def __init__(self, tree: Tree) -> None:
-        self._tree = tree
-        self._journal = Journal(tree, once=True)
-
-    def settle(self, line: Line | None, looked: int | None) -> list[WorkbenchError]:
-        """Bring everything that stands in the log to the disk and into the files.
-
-        Returns:
-            What failed after the commit.
-
-        Raises:
-            _NotCommitted: The log could not be brought to disk.
-            StorageError: The caller's line is gone with one before it that could not be.
-        """
-        position = self._journal.position()
-        if line is not None and (position.file, position.offset) >= (line.file, line.end):
-            _refuse_cut(self._journal, line)
-            return []
-        placed = [] if position.settled else self._journal.placed(position)
-        if line is not None and not any(place.change.id == line.change for place in placed):
-            _refuse_cut(self._journal, line)
-        if not placed:
-            return []
-        try:
-            blocked = self._carry_out(placed)
-            self._journal.mark(placed[-1], looked)
-        except (StorageError, RefusedError) as problem:
-            return [problem]
-        return blocked
-
-    def _carry_out(self, placed: list[Placed]) -> list[WorkbenchError]:
-        """Bring changes to the disk and their files after them.
-
-        Returns:
-            What stood in the way of single files (a link that was put there): the others are written.
-        """
-        pending = Pending(place.change for place in placed)
-        logs = list(dict.fromkeys(f"{FOLDER}/{place.file}" for place in placed))
-        if any(place.start == 0 for place in placed):
-            logs.append(FOLDER)
-        blocked: list[WorkbenchError] = []
-        # Also where a killed writer came first: what it did may not be on disk yet.
-        settled = _folders_of(pending)
-        committed = False
-        try:
-            new, gone = self._images(pending, blocked)
-            for start in range(0, max(1, len(new)), _CHUNK):
-                with self._tree.beside(new[start : start + _CHUNK], settled) as files:
-                    self._sync([] if committed else logs, files)
-                    committed = True
-                    for file in files:
-                        file.put()
-        except (StorageError, RefusedError):
-            if not committed:
-                self._sync(logs, [])
-            raise
-        for path in gone:
-            self._tree.remove(path, sync_folder=False)
-        settled += [path for path in pending.appended if self._append(pending, path, blocked)]
-        self._tree.sync_all([path for path in dict.fromkeys(settled) if self._stands(path)])
-        self._journal.remember(pending.written())
-        return blocked
-
-    def _images(self, pending: Pending, blocked: list[WorkbenchError]) -> tuple[list[tuple[str, bytes]], list[str]]:
-        """The files that have to be written, with their contents, and those that have to go."""
-        new: list[tuple[str, bytes]] = []
-        gone: list[str] = []
-        for path in pending.records:
-            try:
-                before = self._tree.read(path)
-            except RefusedError as link:
-                blocked.append(link)
-                continue
-            after = pending.over(path, before)
-            if after is not None and after != before:
-                new.append((path, after))
-            elif after is None and before is not None:
-                gone.append(path)
-        return new, gone
-
-    def _sync(self, logs: list[str], files: list[Beside]) -> None:
-        with self._tree.opened(logs) as first:
-            every = [*first, *((file.descriptor, file.shown) for file in files)]
-            errors = sync_together(every)
-            try:
-                self._tree.refuse(first, errors)
-            except StorageError as problem:
-                raise _NotCommitted(problem) from None
-            self._tree.refuse(every, errors)
-
-    def _append(self, pending: Pending, path: str, blocked: list[WorkbenchError]) -> bool:
-        """Add the lines that are missing in an append-only file; False where something stands in its place."""
-        try:
-            data = self._tree.read(path) or b""
-            lines = pending.missing_lines(path, data)
-            if lines:
-                tail = data[data.rfind(b"\n") + 1 :]
-                if tail and lines[0].startswith(tail.rstrip(b"\0")):  # NULs: its bytes never reached the disk
-                    self._tree.cut(path, len(data) - len(tail))
-                self._tree.append(path, b"".join(lines), durable=False)
-        except RefusedError as link:
-            blocked.append(link)
-            return False
-        return True
-
-    def _stands(self, path: str) -> bool:
-        """Whether there is such a file or folder: a record that came and went within these changes left none."""
-        with suppress(FileNotFoundError), self._tree.folder(path.rpartition("/")[0]) as folder:
-            os.stat(path.rpartition("/")[2] or ".", dir_fd=folder)
-            return True
+def _free(lock: WriterLock) -> bool:
+    """Take a lock that nobody holds; one whose file cannot be opened counts as held."""
+    try:
+        return lock.at_once()
+    except StorageError:
         return False
-
-
-def _folders_of(pending: Pending) -> list[str]:
-    """The folders whose entries these changes may change: of their files, and above where a file is new."""
-    found: dict[str, None] = {}
-    for path in (*pending.records, *pending.appended):
-        folder = path.rpartition("/")[0]
-        found[folder] = None
-        if "/" in folder and pending.makes(path):
-            found[folder.rpartition("/")[0]] = None
-    return list(found)
-
-
-def _refuse_cut(journal: Journal, line: Line) -> None:
-    if not journal.holds(line):
-        what = "the disk refused a change before this one, and this one with it"
-        raise StorageError(what, "nothing was changed; repeat the command")
 
 
 def _logs_of(line: Line) -> list[str]:
     """What has to be on disk for a line: its file, and the folder where the file is new."""
     return [f"{FOLDER}/{line.file}", *([FOLDER] if line.start == 0 else [])]
-
-
-class _NotCommitted(Exception):
-    """The log itself could not be brought to disk."""
-
-    def __init__(self, problem: StorageError) -> None:
-        super().__init__(problem.message)
-        self.problem = problem
 
 
 def _said(line: Line, problem: WorkbenchError) -> str:

@@ -227,7 +227,7 @@ class Workspace:
                 found[path] = list(documents_in(read_beneath(self.root, path) or b""))
         for append in (append for change in pending for append in change.appends):
             known = found.setdefault(append.path, [])
-            known.extend([append.line] if append.line not in known else [])
+            known.extend([copy.deepcopy(append.line)] if append.line not in known else [])
         return found
 
     def blobs(self) -> list[str]:

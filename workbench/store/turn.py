@@ -1,0 +1,184 @@
+"""One turn at the record files: what the log is ahead of them by is brought to disk and put in their places.
+
+Until a note of it is made, nothing depends on what was done here: the next one does it again, and finds by their hashes
+which files have it.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import NamedTuple
+
+from workbench.errors import RefusedError, StorageError, WorkbenchError
+from workbench.store.journal import FOLDER, Journal, Line, Placed
+from workbench.store.pending import Pending
+from workbench.store.primitives import Beside, Tree, sync_together
+
+FEW = 8
+"""Changes up to which their folders are left to whoever wrote meanwhile: that one brings them to disk with its own."""
+_CHUNK = 32
+"""How many new files are held open at once."""
+
+
+class Turn(NamedTuple):
+    """The files are this writer's to put in their places, and it holds the lock."""
+
+    most: int
+    """Those of how many changes at most."""
+    committed: bool = False
+    """Its line is on disk already."""
+
+
+class NotCommitted(Exception):
+    """The log itself could not be brought to disk."""
+
+    def __init__(self, problem: StorageError) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+class Settling:
+    """One turn of it, by the holder of the lock."""
+
+    def __init__(self, tree: Tree, turn: Turn | None) -> None:
+        self._tree = tree
+        self._turn = turn
+        self._journal = Journal(tree, once=True)
+
+    def settle(self, line: Line | None, looked: int | None) -> list[WorkbenchError]:
+        """Bring everything that stands in the log to the disk and into the files.
+
+        Returns:
+            What failed after the commit.
+
+        Raises:
+            NotCommitted: The log could not be brought to disk.
+            StorageError: The caller's line is gone with one before it that could not be.
+        """
+        position = self._journal.position()
+        if line is not None and (position.file, position.offset) >= (line.file, line.end):
+            refuse_cut(self._journal, line)
+            return []
+        placed = [] if position.settled else self._journal.placed(position)
+        if line is not None and not any(place.change.id == line.change for place in placed):
+            refuse_cut(self._journal, line)
+        if not placed:
+            return []
+        if self._turn is not None:
+            placed = placed[: self._turn.most]
+        try:
+            blocked, complete = self._carry_out(placed)
+            if complete:
+                self._journal.mark(placed[-1], looked)
+        except (StorageError, RefusedError) as problem:
+            return [problem]
+        return blocked
+
+    def _carry_out(self, placed: list[Placed]) -> tuple[list[WorkbenchError], bool]:
+        """Bring changes to the disk and their files after them.
+
+        Returns:
+            What stood in the way of single files (a link that was put there): the others are written. And whether
+            the folders are on disk, too.
+        """
+        pending = Pending(place.change for place in placed)
+        logs = list(dict.fromkeys(f"{FOLDER}/{place.file}" for place in placed))
+        if any(place.start == 0 for place in placed):
+            logs.append(FOLDER)
+        blocked: list[WorkbenchError] = []
+        # Also where a killed writer came first: what it did may not be on disk yet.
+        settled = _folders_of(pending)
+        committed = False
+        try:
+            new, gone = self._images(pending, blocked)
+            for start in range(0, max(1, len(new)), _CHUNK):
+                with self._tree.beside(new[start : start + _CHUNK], settled) as files:
+                    self._sync([] if committed else logs, files)
+                    committed = True
+                    for file in files:
+                        file.put()
+        except (StorageError, RefusedError):
+            if not committed:
+                self._sync(logs, [])
+            raise
+        for path in gone:
+            self._tree.remove(path, sync_folder=False)
+        settled += [path for path in pending.appended if self._append(pending, path, blocked)]
+        # Who wrote since then comes after us, and knows these changes for incomplete.
+        if self._turn is not None and len(placed) <= FEW and self._journal.end() > (placed[-1].file, placed[-1].end):
+            return blocked, False
+        self._tree.sync_all([path for path in dict.fromkeys(settled) if self._stands(path)])
+        self._journal.remember(pending.written())
+        return blocked, True
+
+    def _images(self, pending: Pending, blocked: list[WorkbenchError]) -> tuple[list[tuple[str, bytes]], list[str]]:
+        """The files that have to be written, with their contents, and those that have to go."""
+        new: list[tuple[str, bytes]] = []
+        gone: list[str] = []
+        for path in pending.records:
+            try:
+                before = self._tree.read(path)
+            except RefusedError as link:
+                blocked.append(link)
+                continue
+            after = pending.over(path, before)
+            if after is not None and after != before:
+                new.append((path, after))
+            elif after is None and before is not None:
+                gone.append(path)
+        return new, gone
+
+    def _sync(self, logs: list[str], files: list[Beside]) -> None:
+        with self._tree.opened(logs) as first:
+            every = [*first, *((file.descriptor, file.shown) for file in files)]
+            errors = sync_together(every)
+            try:
+                self._tree.refuse(first, errors)
+            except StorageError as problem:
+                raise NotCommitted(problem) from None
+            self._tree.refuse(every, errors)
+
+    def _append(self, pending: Pending, path: str, blocked: list[WorkbenchError]) -> bool:
+        """Add the lines that are missing in an append-only file; False where something stands in its place."""
+        try:
+            data = self._tree.read(path) or b""
+            lines = pending.missing_lines(path, data)
+            if lines:
+                tail = data[data.rfind(b"\n") + 1 :]
+                if tail and lines[0].startswith(tail.rstrip(b"\0")):  # NULs: its bytes never reached the disk
+                    self._tree.cut(path, len(data) - len(tail))
+                self._tree.append(path, b"".join(lines), durable=False)
+        except RefusedError as link:
+            blocked.append(link)
+            return False
+        return True
+
+    def _stands(self, path: str) -> bool:
+        """Whether there is such a file or folder: a record that came and went within these changes left none."""
+        with suppress(FileNotFoundError), self._tree.folder(path.rpartition("/")[0]) as folder:
+            os.stat(path.rpartition("/")[2] or ".", dir_fd=folder)
+            return True
+        return False
+
+
+def _folders_of(pending: Pending) -> list[str]:
+    """The folders whose entries these changes may change: of their files, and above where a file is new."""
+    found: dict[str, None] = {}
+    for path in (*pending.records, *pending.appended):
+        folder = path.rpartition("/")[0]
+        found[folder] = None
+        if "/" in folder and pending.makes(path):
+            found[folder.rpartition("/")[0]] = None
+    return list(found)
+
+
+def refuse_cut(journal: Journal, line: Line) -> None:
+    """Refuse to go on with a line that somebody cut off, because the disk refused it or one before it.
+
+    Raises:
+        StorageError: It is gone.
+    """
+    if not journal.holds(line):
+        what = "the disk refused a change before this one, and this one with it"
+        raise StorageError(what, "nothing was changed; repeat the command")
