@@ -13,11 +13,14 @@ import asyncio
 import os
 import re
 import stat
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from itertools import islice
 from pathlib import Path
+
+from workbench import inotify
 
 DEBOUNCE_MS = 50
 QUIET_AFTER = 0.05
@@ -35,6 +38,8 @@ _MOUNTS = Path("/proc/self/mountinfo")
 _QUIET_NAMES = (".lock", ".tmp", "-journal")
 _MADE_HERE = ".local"
 """The folder of what concerns this machine: of it only small values count, and neither locks nor caches."""
+_SHOWN_NOWHERE = "heard.json"
+"""Of those, how far sessions were heard: it is written with every line, and no view says it."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,7 @@ class Watched:
     ignore: tuple[str, ...] = ()
     """Globs of paths that wake nobody."""
     step: int = 15
-    """Milliseconds between two looks at the queue of events."""
+    """Milliseconds between two looks at the queue of events, where the system does not call by itself."""
 
 
 class NoEventsError(Exception):
@@ -118,7 +123,7 @@ def sieve(watched: Watched) -> Callable[[str], bool]:
             return False
         above, _, name = path.rpartition("/")
         if above.endswith(f"/{_MADE_HERE}"):
-            return name.endswith(".json")
+            return name.endswith(".json") and name != _SHOWN_NOWHERE
         return not any(fnmatch(path, glob) or fnmatch(name, glob) for glob in ignore)
 
     return counts
@@ -145,13 +150,16 @@ def without_events(folders: Iterable[Path], mounts: Path = _MOUNTS) -> str:
     return ""
 
 
-async def hints(watched: Watched, stop: asyncio.Event, folders: Arms | None = None) -> AsyncIterator[int]:
-    """Yield the number of changes in each burst, until ``stop`` is set.
+async def hints(watched: Watched, stop: asyncio.Event, folders: Arms | None = None) -> AsyncIterator[bool]:
+    """Yield after each burst of changes, until ``stop`` is set; the first after a rest at once.
 
     Args:
         watched: What to watch.
         stop: Ends it.
         folders: What :func:`arms` said, where that was asked for already.
+
+    Yields:
+        Whether something in the workspaces may have changed, not single files alone.
 
     Raises:
         NoEventsError: Events cannot be had here, are not wanted, or ran into a limit of the system.
@@ -164,26 +172,40 @@ async def hints(watched: Watched, stop: asyncio.Event, folders: Arms | None = No
         raise NoEventsError(f"{kind} file systems do not send them")
     if not folders:
         return
-    counts = sieve(watched)
-    from watchfiles import awatch
-
+    counts, single = sieve(watched), frozenset(map(str, watched.files))
     try:
-        async for changes in awatch(
-            *folders,
-            watch_filter=lambda _change, path: counts(path),
-            debounce=DEBOUNCE_MS,
-            step=watched.step,
-            stop_event=stop,
-            force_polling=False,
-            recursive=False,
-            ignore_permission_denied=True,
-        ):
-            yield len(changes)
-            await asyncio.sleep(QUIET_AFTER)
+        async with aclosing(_changed(watched, folders, stop)) as bursts:
+            async for paths in bursts:
+                told = [path for path in paths if path == inotify.LOST or counts(path)]
+                if told:
+                    yield not single.issuperset(told)
+                    await asyncio.sleep(QUIET_AFTER)
     except FileNotFoundError:
         return  # a folder went between the look and the watch
     except (OSError, RuntimeError) as error:
         raise NoEventsError(f"the system gives no more watches: {error}") from error
+
+
+async def _changed(watched: Watched, folders: Arms, stop: asyncio.Event) -> AsyncGenerator[Iterable[str], None]:
+    """The paths in folders that changed, burst by burst."""
+    if inotify.available():
+        async with aclosing(inotify.changed(folders, stop)) as bursts:
+            async for paths in bursts:
+                yield paths
+        return
+    from watchfiles import awatch
+
+    async for changes in awatch(
+        *folders,
+        watch_filter=None,
+        debounce=DEBOUNCE_MS,
+        step=watched.step,
+        stop_event=stop,
+        force_polling=False,
+        recursive=False,
+        ignore_permission_denied=True,
+    ):
+        yield {path for _change, path in changes}
 
 
 async def until_other(

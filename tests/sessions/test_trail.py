@@ -105,6 +105,23 @@ def test_a_row_that_did_not_change_is_the_same_row(tmp_path: Path) -> None:
     assert after.rows.mark != mark
 
 
+def test_a_message_that_is_cited_changes_its_own_row_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"".join(busy()))
+    state = SessionPool().read(path, "claude")
+    assert state is not None
+    state.rows.look(state.messages, (), frozenset(), state.log)
+    before, mark = state.rows.rows, state.rows.mark
+    cited = frozenset({before[2].message.ref, "claude:another#" + before[3].message.id})
+    state.rows.look(state.messages, (), cited, state.log)
+    after = state.rows.rows
+    assert [place for place, row in enumerate(after) if row.cited] == [2]
+    assert [place for place, row in enumerate(after) if row is not before[place]] in ([2], [2, 3])
+    assert state.rows.mark == mark
+    state.rows.look(state.messages, (), frozenset(), state.log)
+    assert state.rows.rows == before
+
+
 def test_an_older_picture_of_a_session_stays_what_it_was(tmp_path: Path) -> None:
     lines = busy()
     path, pool = tmp_path / "a.jsonl", SessionPool()

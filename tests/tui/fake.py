@@ -74,7 +74,7 @@ class FakeDesk:
         self._beat += 1
         self.shown = replace(self.shown, revision=f"{self.shown.revision}+{self._beat}", **changes)  # type: ignore[arg-type]
 
-    def view(self, task: str | None = None) -> View:
+    def view(self, *, records: bool = True) -> View:
         return self.shown
 
     def pulse(self, thorough: bool = False) -> str:

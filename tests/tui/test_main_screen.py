@@ -61,6 +61,37 @@ async def test_the_history_follows_its_end_only_from_the_end(opened, desk):
         assert rows.current.message.seq == 19
 
 
+async def test_a_message_that_comes_paints_its_own_row_and_the_one_before_it(opened, desk):
+    async with opened(desk, (110, 34)) as (app, pilot):
+        rows, shown = app.main.history.list, desk.shown.history
+        painted: list[int] = []
+        real = rows.row_lines
+        rows.row_lines = lambda row, width: painted.append(row.message.seq) or real(row, width)
+        row = replace(shown.messages[-1], message=data.says(20, "the newest line"))
+        desk.change(history=replace(shown, messages=(*shown.messages, row), tokens_kept=shown.tokens_kept + 1))
+        app.nudge()
+        await sees(pilot, "20 messages")
+        assert sorted(painted) == [19, 20]
+        assert "the newest line" in text_of(app)
+        changed = replace(row, message=data.says(20, "another line"))
+        desk.change(history=replace(shown, messages=(*shown.messages, changed)))
+        app.nudge()
+        await sees(pilot, "another line")
+        assert "the newest line" not in text_of(app)
+
+
+async def test_a_session_that_becomes_idle_is_headed_so_though_no_message_changed(opened, desk):
+    first, other = desk.shown.history.messages[:3], desk.shown.history.messages[3:]
+    moved = tuple(replace(row, message=row.message.with_(session="codex:other")) for row in other)
+    desk.change(history=replace(desk.shown.history, messages=(*first, *moved)))
+    async with opened(desk) as (app, pilot):
+        await sees(pilot, "── claude · live ·")
+        one, *rest = desk.shown.sessions
+        desk.change(sessions=(replace(one, status="idle"), *rest))
+        app.nudge()
+        await sees(pilot, "── claude · idle")
+
+
 async def test_the_cursor_stays_on_its_message_when_rows_before_it_go(opened, desk):
     async with opened(desk) as (app, pilot):
         rows = app.main.history.list

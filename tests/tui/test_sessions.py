@@ -12,7 +12,7 @@ from tests.tui.hostile import SHORT
 from tests.tui.seeing import lines_of, says, sees, text_of, until
 from workbench.errors import RefusedError
 from workbench.text import safe
-from workbench.tui import app as app_module
+from workbench.tui import looking
 from workbench.tui.screens.sessions import SessionsScreen
 
 
@@ -137,7 +137,7 @@ async def test_without_a_task_it_says_what_to_do(opened):
 
 
 async def test_one_that_joins_by_itself_is_said(opened, desk, monkeypatch):
-    monkeypatch.setattr(app_module, "PULSE", 0.01)
+    monkeypatch.setattr(looking, "PULSE", 0.01)
     desk.joining = ["joined: claude's new session “[b]x”, begun by /clear after claude:7d1e. u takes it back."]
     async with opened(desk) as (_app, pilot):
         await says(pilot, "joined: claude's new session “[b]x”")

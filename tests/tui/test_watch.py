@@ -13,7 +13,7 @@ async def test_a_read_that_fails_keeps_what_is_on_screen_and_says_why(opened):
     desk = FakeDesk()
     async with opened(desk) as (app, pilot):
 
-        def broken(task=None):
+        def broken(*, records=True):
             raise StorageError("the disk is full", "make room")
 
         real, desk.view = desk.view, broken
@@ -32,11 +32,11 @@ async def test_a_burst_of_hints_is_read_one_at_a_time(opened):
     overlaps: list[int] = []
     real = desk.view
 
-    def slow(task=None):
+    def slow(*, records=True):
         busy.append(1)
         if len(busy) > 1:
             overlaps.append(1)
-        view = real(task)
+        view = real(records=records)
         busy.pop()
         return view
 

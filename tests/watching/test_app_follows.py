@@ -6,14 +6,20 @@ import os
 import subprocess
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from tests.benchmarks.reading import make_claude
 from tests.tui.seeing import until
-from workbench.services import facts, tasks, trust, viewing, workspaces
+from workbench.services import facts, sessions, tasks, trust, viewing, workspaces
 from workbench.services.context import Context, open_context
-from workbench.tui import app as app_module
+from workbench.services.pool import HeldSessions
+from workbench.sessions import processes
+from workbench.sessions.processes import Runner
+from workbench.tui import looking
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.services_desk import ServicesDesk
 
@@ -38,7 +44,7 @@ async def running(
     repo: Path, monkeypatch: pytest.MonkeyPatch, *, events: bool = True
 ) -> AsyncIterator[tuple[WorkbenchApp, object]]:
     """The app, with a quick slow look; without ``events`` that look is all it has."""
-    monkeypatch.setattr(app_module, "PULSE", 0.05)
+    monkeypatch.setattr(looking, "PULSE", 0.05)
     if not events:
         (repo / ".workbench" / "workspace.toml").write_text("[watch]\npoll = true\n")
     app = WorkbenchApp(ServicesDesk(context(repo, app=True)))
@@ -139,3 +145,47 @@ async def test_the_clock_finds_what_git_calls_changed(repo: Path, monkeypatch: p
     assert desk.view().place.dirty == 0
     assert desk.pulse() != mark
     assert desk.view().place.dirty == 1
+
+
+async def test_where_only_sessions_changed_the_records_are_those_that_were_read(repo: Path) -> None:
+    made = facts.propose(context(repo), "port", 8080).fact
+    desk = ServicesDesk(context(repo, app=True))
+    desk.view()
+    (path,) = (repo / ".workbench" / "facts").rglob(f"{made.id}.json")
+    path.write_text(path.read_text().replace("8080", "9090"))
+    assert [row.fact.value for row in desk.view(records=False).facts] == [8080]
+    assert [row.fact.value for row in desk.view().facts] == [9090]
+    facts.propose(context(repo), "host", "here")  # what went through the journal is never missed
+    assert {row.key for row in desk.view(records=False).facts} == {"port", "host"}
+
+
+async def test_a_fact_is_due_for_review_by_the_clock_alone(repo: Path) -> None:
+    moments = iter(["2026-03-01T10:00:00", "2026-03-02T10:00:00", "2026-03-04T10:00:00"])
+    made = facts.propose(context(repo), "port", 8080).fact
+    with context(repo).workspace.transaction("human:dev", "review") as tx:
+        tx.put(made.with_(review_after="2026-03-03T00:00:00Z"))
+    ctx = context(repo, app=True)
+    due = []
+    for moment in moments:
+        now = replace(ctx, fixed_now=datetime.fromisoformat(f"{moment}+00:00"))
+        due += [row.past_review for row in viewing.build_view(now).facts]
+    assert due == [False, False, True]
+
+
+async def test_a_session_is_idle_once_its_program_has_ended(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(HeldSessions, "LEAST", 0.0)
+    monkeypatch.setattr(HeldSessions, "AT_MOST", 0)
+    alive = {"claude:11111111-2222-4333-8444-555555555555": Runner("1@2")}
+    monkeypatch.setattr(processes, "running", lambda _env: dict(alive))
+    ctx = context(repo)
+    path = tmp_path / "11111111-2222-4333-8444-555555555555.jsonl"
+    make_claude(2000, path)
+    sessions.attach(ctx, tasks.new(ctx, {"title": "One", "objective": "do one"}), str(path))
+    desk = ServicesDesk(context(repo, app=True))
+    assert [row.status for row in desk.view().sessions] == ["live"]
+    mark = desk.pulse()
+    alive.clear()
+    assert desk.pulse() != mark
+    assert [row.status for row in desk.view(records=False).sessions] == ["idle"]

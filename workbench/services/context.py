@@ -16,8 +16,9 @@ from workbench.config import Config, user_dirs
 from workbench.domain.times import stamp
 from workbench.errors import HumanNeededError, RefusedError
 from workbench.services.entrance import Entrance, enter
+from workbench.services.fact_view import LastShown
 from workbench.services.finding import SessionFinder
-from workbench.services.pool import ChangedFiles, HashCache, SessionPool, TokenCache
+from workbench.services.pool import ChangedFiles, HashCache, HeldSessions, SessionPool, TokenCache
 from workbench.store.location import Location
 from workbench.store.pace import BYTES_PER_MINUTE, RECORDS_PER_MINUTE, Limits
 from workbench.store.workspace import Workspace
@@ -57,6 +58,8 @@ class Context:
     hashes: HashCache = field(default_factory=HashCache)
     tokens: TokenCache = field(default_factory=TokenCache)
     changed_files: ChangedFiles = field(default_factory=ChangedFiles)
+    held: HeldSessions = field(default_factory=HeldSessions)
+    shown_facts: LastShown = field(default_factory=LastShown)
     lock: threading.RLock = field(default_factory=threading.RLock)
     """Held by whoever reads sessions; the app reads in one thread at a time."""
 

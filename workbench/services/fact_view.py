@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
 
 from workbench.domain.fact import Fact, Lifecycle
+from workbench.domain.times import instant
+
+if TYPE_CHECKING:
+    from workbench.store.records import Records
 
 
 @dataclass(frozen=True)
@@ -23,3 +30,25 @@ class FactView:
     """Whether it concerns a person now: not where rules found it and nobody is to be asked about it."""
     replaced: tuple[Fact, ...] = ()
     """The facts whose values it took the place of, newest first."""
+
+
+class LastShown:
+    """The facts as they were last shown; good until a record changes, another task asks, or a review falls due."""
+
+    def __init__(self) -> None:
+        self._records: Records | None = None
+        self._asked: tuple[str | None, Collection[str]] = None, ()
+        self._due: datetime | None = None
+        self._rows: tuple[FactView, ...] = ()
+
+    def get(
+        self, records: Records, task: str | None, held: Collection[str], now: datetime
+    ) -> tuple[FactView, ...] | None:
+        """The rows, where they still hold; else None."""
+        same = self._records is records and self._asked == (task, held)
+        return self._rows if same and (self._due is None or now <= self._due) else None
+
+    def put(self, records: Records, task: str | None, held: Collection[str], rows: tuple[FactView, ...]) -> None:
+        """Keep rows that were made just now."""
+        due = [instant(row.fact.review_after) for row in rows if row.fact.review_after and not row.past_review]
+        self._records, self._asked, self._due, self._rows = records, (task, held), min(due, default=None), rows

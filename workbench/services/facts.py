@@ -338,9 +338,15 @@ def views(ctx: Context, records: Records, task: str | None, *, all_: bool = Fals
     from workbench.services import offers
 
     registry, held = records.registry, offers.held(ctx, records)
+    known = ctx.shown_facts.get(records, task, held, ctx.now()) if not all_ else None
+    if known is not None:
+        return known
     rows = [view_of(ctx, registry, fact, task, held) for fact in registry.visible_to(task)]
     kept = [row for row in rows if all_ or row.lifecycle not in _SETTLED]
-    return tuple(sorted(kept, key=lambda r: (r.lifecycle not in _WAITING, r.lifecycle in _SETTLED)))
+    found = tuple(sorted(kept, key=lambda r: (r.lifecycle not in _WAITING, r.lifecycle in _SETTLED)))
+    if not all_:
+        ctx.shown_facts.put(records, task, held, found)
+    return found
 
 
 def history(ctx: Context, key: str) -> tuple[FactView, ...]:

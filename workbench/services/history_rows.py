@@ -71,7 +71,7 @@ class SessionRows:
         self.tally = Tally()
         self._messages: tuple[Message, ...] = ()
         self._trims: tuple[Trim, ...] = ()
-        self._cited: Collection[str] = frozenset()
+        self._cited: frozenset[str] = frozenset()
         self._since = 0
         # By place: tokens, -1 where they were not counted; by row: a check over all rows up to it.
         self.tokens = tokens if tokens is not None else array("i")
@@ -94,7 +94,7 @@ class SessionRows:
         return f"{len(self.rows)} {self._checks[-1] if self._checks else 0} {self.tally.all} {self.tally.kept}"
 
     def look(
-        self, messages: tuple[Message, ...], trims: Iterable[Trim], cited: Collection[str], log: SessionLog | None
+        self, messages: tuple[Message, ...], trims: Iterable[Trim], cited: frozenset[str], log: SessionLog | None
     ) -> None:
         """Bring the rows up to date.
 
@@ -105,7 +105,9 @@ class SessionRows:
             log: Where the whole text of a message is had from.
         """
         trims = tuple(trims)
-        since = 0 if trims != self._trims or cited != self._cited else min(self._since, len(self._messages))
+        since = 0 if trims != self._trims else min(self._since, len(self._messages))
+        if cited != self._cited:
+            self._cite(cited)
         if since == len(messages) == len(self._messages):
             return
         from workbench.sessions.bulk import undisturbed
@@ -113,7 +115,15 @@ class SessionRows:
         with undisturbed(len(messages) - since > _MANY):
             self._count(messages, min(self._since, len(self._messages)), log)
             self._make(messages, since, Rulings(trims), cited)
-        self._messages, self._trims, self._cited, self._since = messages, trims, cited, len(messages)
+        self._messages, self._trims, self._since = messages, trims, len(messages)
+
+    def _cite(self, cited: frozenset[str]) -> None:
+        """Other messages are some record's source now; all that is shown of the rest stays."""
+        changed = {ref.partition("#")[2] for ref in cited ^ self._cited}
+        for place, row in enumerate(self._rows):
+            if row.message.id in changed:
+                self._rows[place] = MessageView(row.message, row.fate, row.tokens, row.message.ref in cited)
+        self.rows, self._cited = tuple(self._rows), cited
 
     def _make(self, messages: tuple[Message, ...], since: int, rulings: Rulings, cited: Collection[str]) -> None:
         """Make the rows of the messages from ``since`` on; one that is as before stays the same object."""

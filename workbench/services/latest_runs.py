@@ -1,57 +1,66 @@
-"""The newest run of every command of a session, kept in order of time while the session grows."""
+"""The newest run of every command of a session, kept while the session grows; of all others nothing is kept."""
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-from collections.abc import Iterable
-from datetime import datetime
+from collections.abc import Iterable, Sequence
+from itertools import islice
 
-from workbench.domain.times import instant
 from workbench.sessions.observed import Run
 
-_Key = tuple[tuple[str, ...] | str, str | None, bool]
+_Key = tuple[str, str | None]
 
 
 class LatestRuns:
-    """Runs of one session, of each command and folder only the last."""
+    """Runs of one session, of each command and folder only the last, in the order of the session."""
 
     def __init__(self) -> None:
-        self._begin()
+        self._begin(0)
 
-    def _begin(self) -> None:
-        self._count = 0
+    def _begin(self, most: int) -> None:
+        self._most = most
+        self._seen = 0
         self._last: Run | None = None
-        self._latest: dict[_Key, tuple[int, datetime, Run]] = {}
-        """With the number of commands that were seen before the command first was."""
-        self._by_argv: dict[tuple[str, ...], dict[_Key, None]] = {}
-        self._by_time: list[tuple[datetime, int, _Key]] = []
-        """Those that do more than look, oldest first, and at one moment those first that were first seen last."""
+        self._recent: dict[_Key, Run] = {}
+        """Those that do more than look, the last run of a command last; a few more than are ever asked for."""
+        self._named: dict[tuple[str, ...], dict[str | None, Run]] = {}
+        """Of commands that were asked for by name, by folder."""
 
-    def look(self, runs: tuple[Run, ...]) -> None:
-        """Bring it up to date with all runs of the session."""
-        if self._count > len(runs) or (self._count and runs[self._count - 1] is not self._last):
-            self._begin()
-        for run in runs[self._count :]:
+    def chosen(self, runs: Sequence[Run], most: int, argvs: Iterable[tuple[str, ...]]) -> list[Run]:
+        """The newest ``most`` that do more than look, and every one of certain commands.
+
+        Args:
+            runs: All of the session.
+            most: How many.
+            argvs: The certain commands.
+        """
+        if most > self._most or self._seen > len(runs) or (self._seen and runs[self._seen - 1] is not self._last):
+            self._begin(max(most, self._most))
+        argvs = [argv for argv in argvs if argv]
+        for argv in argvs:
+            if argv not in self._named:
+                self._named[argv] = {}
+                for run in islice(runs, self._seen):
+                    self._name(run, (argv,))
+        for run in islice(runs, self._seen, None):
             self._add(run)
-            self._last = run
-        self._count = len(runs)
+        self._seen, self._last = len(runs), runs[-1] if runs else None
+        found = {id(run): run for run in list(self._recent.values())[-most:]} if most else {}
+        found |= {id(run): run for argv in argvs for run in self._named[argv].values()}
+        return sorted(found.values(), key=lambda run: run.message.seq)
 
     def _add(self, run: Run) -> None:
-        key: _Key = (run.argv or run.command, run.cwd, run.looks)
-        old = self._latest.get(key)
-        number = old[0] if old is not None else len(self._latest)
-        when = instant(run.message.at)
-        if not run.looks:
-            if old is not None:
-                del self._by_time[bisect_left(self._by_time, (old[1], -number))]
-            insort(self._by_time, (when, -number, key))
-        self._latest[key] = number, when, run
-        if run.argv:
-            self._by_argv.setdefault(run.argv, {})[key] = None
+        self._name(run, self._named)
+        if run.looks:
+            return
+        key = run.command, run.folder
+        self._recent.pop(key, None)
+        self._recent[key] = run
+        if len(self._recent) > 2 * self._most:
+            for old in list(islice(self._recent, len(self._recent) - self._most)):
+                del self._recent[old]
 
-    def chosen(self, most: int, argvs: Iterable[tuple[str, ...]]) -> list[Run]:
-        """The newest ``most`` that do more than look, and every one of certain commands, in order of first sight."""
-        keys = dict.fromkeys(key for _when, _number, key in self._by_time[-most:])
+    def _name(self, run: Run, argvs: Iterable[tuple[str, ...]]) -> None:
+        """Keep a run of a command that is asked for by name; a look at its text spares most of the reading."""
         for argv in argvs:
-            keys |= self._by_argv.get(argv, {})
-        return [run for _number, _when, run in sorted((self._latest[key] for key in keys), key=lambda row: row[0])]
+            if argv[0] in run.command and run.argv == argv:
+                self._named[argv][run.cwd] = run

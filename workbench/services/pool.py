@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from workbench.domain.message import Message
 from workbench.errors import WorkbenchError
@@ -17,10 +17,13 @@ from workbench.tokens import counter
 
 if TYPE_CHECKING:  # many commands touch no session: start-up counts
     from workbench.services.history_rows import SessionRows
-    from workbench.services.trail import Trail
+    from workbench.services.trail import Told, Trail
     from workbench.sessions import SessionInfo, SessionLog
     from workbench.sessions.observed import Observed, Run
     from workbench.sessions.reader_index import ReaderIndex
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 _UNCOUNTED = 2000
 """Messages whose tokens are counted a second time at the next start at most."""
@@ -47,14 +50,17 @@ class SessionState:
 
     def latest_runs(self, most: int, argvs: Iterable[tuple[str, ...]]) -> list[Run]:
         """Of every command its newest run: the newest ``most`` that do more than look, and all of some commands."""
-        runs = self._trail.runs
-        runs.look(self.observed.runs)
-        return runs.chosen(most, argvs)
+        return self._trail.runs.chosen(self.observed.runs, most, argvs)
 
     @property
     def rows(self) -> SessionRows:
         """The rows of the history."""
         return self._trail.rows
+
+    @property
+    def told(self) -> dict[str, Told]:
+        """What its newest runs show, as it was last written; whoever writes it anew puts it here."""
+        return self._trail.told
 
     @property
     def _trail(self) -> Trail:
@@ -193,36 +199,63 @@ class HashCache:
         return known[1]
 
 
-class ChangedFiles:
-    """Which files git calls changed. Everybody who asks has git run, unless a clock runs it beside them."""
+class _ByClock(Generic[K, V]):
+    """What is dear to find. Everybody who asks has it looked for, unless a clock looks beside them."""
 
     AT_MOST = 100
-    """How many times as long as a run takes the rest after it lasts."""
+    """How many times as long as a look takes the rest after it lasts."""
     LEAST = 3.0
-    """Seconds between two runs at least."""
+    """Seconds between two looks at least."""
 
     def __init__(self) -> None:
         self.by_clock = False
-        """Whether :meth:`tick` is called regularly."""
+        """Whether ``tick`` is called regularly."""
         self.runs = 0
-        """Counts runs that found something other than the one before."""
-        self._found: dict[Path, tuple[str, ...]] = {}
+        """Counts looks that found something other than the one before."""
+        self._found: dict[K, V] = {}
         self._next = 0.0
 
-    def read(self, worktree: Path, *, glance: bool = False) -> tuple[str, ...]:
-        """The changed files: as they are now, or, for a glance beside a clock, as last found."""
-        if glance and self.by_clock and worktree in self._found:
-            return self._found[worktree]
+    def _read(self, key: K, look: Callable[[], V], glance: bool) -> V:
+        """As it is now, or, for a glance beside a clock, as last found."""
+        if glance and self.by_clock and key in self._found:
+            return self._found[key]
         began = time.monotonic()
-        now = changed_files(worktree)
+        now = look()
         ended = time.monotonic()
         self._next = ended + max(self.LEAST, (ended - began) * self.AT_MOST)
-        if self._found.get(worktree) != now:
+        if self._found.get(key) != now:
             self.runs += 1
-            self._found[worktree] = now
+            self._found[key] = now
         return now
+
+    @property
+    def _due(self) -> bool:
+        return time.monotonic() >= self._next
+
+
+class ChangedFiles(_ByClock[Path, tuple[str, ...]]):
+    """Which files git calls changed; it is run for that."""
+
+    def read(self, worktree: Path, *, glance: bool = False) -> tuple[str, ...]:
+        """The changed files of a worktree."""
+        return self._read(worktree, lambda: changed_files(worktree), glance)
 
     def tick(self, worktree: Path) -> None:
         """Look again, where it is time to."""
-        if time.monotonic() >= self._next:
+        if self._due:
             self.read(worktree)
+
+
+class HeldSessions(_ByClock[None, frozenset[str]]):
+    """Which sessions a program is in; all processes of the machine are looked at for that."""
+
+    def read(self, env: Mapping[str, str], *, glance: bool = False) -> frozenset[str]:
+        """``AGENT:ID`` of each."""
+        from workbench.sessions.processes import running
+
+        return self._read(None, lambda: frozenset(running(env)), glance)
+
+    def tick(self, env: Mapping[str, str]) -> None:
+        """Look again, where it is time to and anybody has ever asked."""
+        if self._found and self._due:
+            self.read(env)

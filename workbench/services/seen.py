@@ -37,6 +37,8 @@ if TYPE_CHECKING:  # reading sessions is not what most commands do: start-up cou
 MOST_RUNS = 200
 MOST_FILES = 500
 """What is derived at most, newest first; commands of the contract always."""
+MOST_TOLD = 4 * MOST_RUNS
+"""Runs of a session whose evidence is kept for the next look."""
 SETTLES = timedelta(seconds=2)
 """A command's own files may be written until a moment after its result."""
 _MARKS = {"completed": "x", "in_progress": ">", "pending": " "}
@@ -79,6 +81,12 @@ def _place(path: str, roots: tuple[Path, ...]) -> Place | None:
     inside = [root for root in roots if pure.is_relative_to(root) and pure != root]
     root = max(inside, key=lambda root: len(root.parts), default=None)
     return Place(root, pure.relative_to(root).as_posix()) if root is not None else None
+
+
+@lru_cache(maxsize=1 << 10)
+def _root_of(cwd: str | None, roots: tuple[Path, ...]) -> Path | None:
+    """The worktree that a command ran in."""
+    return next((root for root in roots if cwd and Path(cwd).is_relative_to(root)), None)
 
 
 def derive(
@@ -183,6 +191,25 @@ def _later(run: Run, one: Seen, known: Run, of: Seen) -> bool:
 
 
 def _command(task: Task, one: Seen, run: Run, spec: CommandSpec | None, judge: _Judge) -> EvidenceItem:
+    changed = judge.changed_since(one, run, spec)
+    return EvidenceItem(_told(task, one, run, spec), valid=not changed, changed=changed)
+
+
+def _told(task: Task, one: Seen, run: Run, spec: CommandSpec | None) -> Evidence:
+    """What a run shows; written once, since it may have to be read from the session's file."""
+    from workbench.services.trail import Told
+
+    known = one.state.told.get(run.message.id)
+    if known is not None and known.run is run and known.attempt is one.attempt and known.spec == spec:
+        return known.line
+    line = _as_evidence(task, one, run, spec)
+    if len(one.state.told) > MOST_TOLD:
+        one.state.told.clear()
+    one.state.told[run.message.id] = Told(run, one.attempt, spec, line)
+    return line
+
+
+def _as_evidence(task: Task, one: Seen, run: Run, spec: CommandSpec | None) -> Evidence:
     failed = run.exit_code is not None and run.exit_code != (spec.exit if spec else 0)
     result = run.message.result
     if (failed or spec is not None) and (run.message.clipped or (result is not None and result.external is not None)):
@@ -190,8 +217,7 @@ def _command(task: Task, one: Seen, run: Run, spec: CommandSpec | None, judge: _
 
         run = with_output(run, one.state.log.body(run.message))
     place = one.place(run.cwd + "/.") if run.cwd else None
-    changed = judge.changed_since(one, run, spec)
-    line = _line(task, one, run.message, "command").with_(
+    return _line(task, one, run.message, "command").with_(
         argv=tuple(mask(word) for word in run.argv),
         command=mask(run.command),
         cwd=place.path if place is not None else "",
@@ -201,7 +227,6 @@ def _command(task: Task, one: Seen, run: Run, spec: CommandSpec | None, judge: _
         duration=result.duration if result is not None else None,
         trust="verified" if run.exit_code is not None else "reported",
     )
-    return EvidenceItem(line, valid=not changed, changed=changed)
 
 
 class _Judge:
@@ -229,7 +254,7 @@ class _Judge:
 
     def changed_since(self, one: Seen, run: Run, spec: CommandSpec | None) -> tuple[str, ...]:
         """Files under a command that changed after it ended."""
-        root = next((r for r in one.roots if run.cwd and Path(run.cwd).is_relative_to(r)), self._ctx.location.worktree)
+        root = _root_of(run.cwd, one.roots) or self._ctx.location.worktree
         under = self._under(spec)
         changed = {
             path

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from workbench.domain.package import Difference
     from workbench.domain.state_findings import Finding
     from workbench.domain.task import Attempt, Task
+    from workbench.services.compacting import Compacted
     from workbench.services.cutting import CutPlan
     from workbench.services.merging import Contested
     from workbench.services.produced import SeenArtifact
@@ -118,6 +119,36 @@ def request_json(found: RequestView) -> dict[str, Any]:
         "stated": [{"name": one.name, "tokens": one.tokens, "text": one.text} for one in found.stated],
         "messages": messages,
         "tokens": {"counted": found.counted, "tokenizer": found.tokenizer, "estimated": found.estimated},
+        "basis": found.basis,
+    }
+
+
+def compacted_json(found: Compacted) -> dict[str, Any]:
+    """A session as a compaction would send it."""
+    messages = []
+    for row in found.messages:
+        message = row.message
+        document: dict[str, Any] = {"role": row.role, "content": row.text, "tokens": row.tokens, "form": row.form}
+        document["id"] = message.ref if message is not None else None
+        if message is not None and message.call is not None and row.form == "whole":
+            document["call"] = {"id": message.call.call_id, "name": message.call.name}
+        if message is not None and message.result is not None:
+            document["answers"] = message.result.call_id
+        messages.append(document)
+    return {
+        "session": found.session,
+        "messages": messages,
+        "turns": {"carried": found.turns, "wanted": found.wanted},
+        "notes": {"carried": list(found.notes), "named": list(found.named), "absent": list(found.absent)},
+        "waiting": list(found.waiting),
+        "tokens": {
+            "before": found.before,
+            "after": found.tokens,
+            "budget": found.budget,
+            "over": found.over,
+            "tokenizer": found.tokenizer,
+            "estimated": found.estimated,
+        },
         "basis": found.basis,
     }
 

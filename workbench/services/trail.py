@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from array import array
+from dataclasses import dataclass
 
+from workbench.domain.contract import CommandSpec
+from workbench.domain.evidence import Evidence
 from workbench.domain.message import Message
+from workbench.domain.task import Attempt
 from workbench.services.fullness import compactions, lost
 from workbench.services.history_rows import SessionRows
 from workbench.services.latest_runs import LatestRuns
-from workbench.sessions.observed import Observed, Observer
+from workbench.sessions.observed import Observed, Observer, Run
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a run shows, written as evidence, and what that was made of."""
+
+    run: Run
+    attempt: Attempt
+    spec: CommandSpec | None
+    line: Evidence
 
 
 class Trail:
@@ -19,6 +33,8 @@ class Trail:
         """As last read. Whoever holds an older picture works things out anew."""
         self.rows = SessionRows(tokens)
         self.runs = LatestRuns()
+        self.told: dict[str, Told] = {}
+        """By message: the newest runs, as they were last written."""
         self._observer = Observer()
         self._observed_to = 0
         self._compactions: list[int] = []

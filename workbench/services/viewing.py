@@ -45,9 +45,9 @@ NEARLY_FULL = 0.8
 """Share of the window from which a session is said to be nearly full."""
 
 
-def build_view(ctx: Context, task_id: str | None = None) -> View:
-    """The whole picture, read now. Blocking: the app calls it in a thread."""
-    records = ctx.workspace.load()
+def build_view(ctx: Context, task_id: str | None = None, *, records: Records | None = None) -> View:
+    """The whole picture, read now, but for records that are given. Blocking: the app calls it in a thread."""
+    records = ctx.workspace.load() if records is None else records
     task = records.tasks.get(task_id) if task_id else glance(ctx, records)
     found = gather(ctx, records, task, glance=True) if task is not None else None
     sessions = found.sessions if found else ()
@@ -194,9 +194,7 @@ def _held(ctx: Context, sessions: Sequence[AttachedSession]) -> Collection[str]:
     quiet = [s for s in sessions if s.state is not None and not heard_lately(s.state.info.updated_at, ctx.now())]
     if not quiet:
         return ()
-    from workbench.sessions.processes import running
-
-    return running(ctx.env)
+    return ctx.held.read(ctx.env, glance=True)
 
 
 def _session_view(ctx: Context, session: AttachedSession, held: Collection[str]) -> SessionView:

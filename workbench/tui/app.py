@@ -1,33 +1,28 @@
-"""The app: it owns the state, runs the workers, and is the one place that knows screens and workspace alike."""
+"""The app: it owns the state, and is the one place that knows screens and workspace alike."""
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on, work
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.notifications import Notify
-from textual.reactive import reactive
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
-from workbench.errors import RefusedError, WorkbenchError
-from workbench.text import one_line
+from workbench.errors import WorkbenchError
 from workbench.tui import themes
 from workbench.tui.keys import shown_keys, unknown_ids
-from workbench.tui.messages import Act, BodyWanted, ReadFailed, ViewRead, WatchState
+from workbench.tui.looking import LookingApp
+from workbench.tui.messages import Act, BodyWanted
 from workbench.tui.screens.main import MainScreen
 from workbench.tui.settings import Settings
 from workbench.tui.terminal import set_mouse
-from workbench.watching import NoEventsError, arms, hints, until_other
 
 # What is not needed for the first picture is loaded where it is used, or here for its name alone.
 if TYPE_CHECKING:
@@ -36,21 +31,6 @@ if TYPE_CHECKING:
     from workbench.services.view import View
     from workbench.tui.desk import Desk
 
-Kind = Literal["information", "warning", "error"]
-PULSE = 2.0
-"""Seconds between two slow looks, which catch what file events miss."""
-COOL_DOWN = 1.0
-"""Seconds of rest after a reading at most; it rests as long as the reading took."""
-REARM = 2.0
-"""Seconds until watching is tried again where there was nothing to watch."""
-RETRY = 60.0
-"""Seconds until it is tried again where there are no events."""
-INDEX_FIRST, INDEX_EVERY = 5.0, 300.0
-"""Seconds until the search index is brought up to date, and until it is again."""
-LISTEN_EVERY = 10.0
-"""Seconds until sessions are looked at that no view rests on; those of the view are heard as they grow."""
-LISTEN_STEP = 0.05
-"""Seconds of rest between two steps of hearing them."""
 WARNINGS_SAID = 3
 _STYLES = (
     "screens/modal.tcss",
@@ -83,7 +63,7 @@ def _commands() -> type[Provider]:
     return WorkbenchCommands
 
 
-class WorkbenchApp(App[int]):
+class WorkbenchApp(LookingApp):
     """Four panes over one workspace."""
 
     TITLE = "Handoff Workbench"
@@ -92,28 +72,19 @@ class WorkbenchApp(App[int]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+z", "suspend_process", "suspend", show=False, system=True)]
     NOTIFICATION_TIMEOUT = 6
 
-    view: reactive[View | None] = reactive(None, always_update=True, repaint=False)
-
     def __init__(
         self, desk: Desk, settings: Settings | None = None, clock: Callable[[], datetime] | None = None
     ) -> None:
-        super().__init__()
-        self.desk = desk
+        super().__init__(desk)
         self.settings = settings or Settings()
         self.clock = clock or (lambda: datetime.now(UTC))
         self.shown_keys: Mapping[str, str] = shown_keys(self.settings.keymap)
         self.theme_names: tuple[str, ...] = ()
         self._complaints: list[str] = []
         self._styled_in_time = False
-        self._dirty = asyncio.Event()
-        self._grown = asyncio.Event()
-        self._revision = ""
-        self._pulse = ""
-        self._hinted = False
         self._mouse_on = self.settings.mouse
         self._transfers = 0
         self._flowing = False
-        self._said: set[str] = set()
 
     @property
     def refusal(self) -> str:
@@ -153,19 +124,10 @@ class WorkbenchApp(App[int]):
         """Keys, workers."""
         self.set_keymap(dict(self.settings.keymap))
         self._complaints += [f"keymap: there is no key named {name}" for name in unknown_ids(self.settings.keymap)]
-        self._say_all(self._complaints)
+        self.say_all(self._complaints)
         self.app_resume_signal.subscribe(self, lambda _: self._resumed())
-        self.call_after_refresh(self._begin)
-
-    def _begin(self) -> None:
-        """Start the workers once the panes are painted: reading takes the interpreter for longer than a start may."""
-        self._dirty.set()
-        self._resume()
-        self._read()
-        self._watch()
-        self._look()
-        self._listen()
-        self._keep_index()
+        # Once the panes are painted: reading takes the interpreter for longer than a start may.
+        self.call_after_refresh(self.look)
 
     # Themes.
 
@@ -196,139 +158,29 @@ class WorkbenchApp(App[int]):
         folder = downloads if downloads.is_dir() else Path.home()
         self.call_after_refresh(self.deliver_screenshot, path=str(folder))
 
-    # Reading: one worker reads, hints only wake it.
-
-    def nudge(self) -> None:
-        """Something may have changed: read again soon."""
-        self._dirty.set()
+    # Looking.
 
     def _resumed(self) -> None:
         """Back from a stop: the screen is another's, and events were lost."""
-        self._revision = ""
         self.screen.refresh(layout=True)
-        self.nudge()
+        self.rescan()
 
-    @work(group="read", exit_on_error=False)
-    async def _read(self) -> None:
-        while True:
-            await self._dirty.wait()
-            self._dirty.clear()
-            began = time.monotonic()
-            try:
-                view = await asyncio.to_thread(self.desk.view)
-            except WorkbenchError as error:
-                self.post_message(ReadFailed(error))
-                continue
-            if view.revision != self._revision:
-                self._revision = view.revision
-                self.post_message(ViewRead(view))
-            # In a storm of hints at most half of the time goes into reading.
-            await asyncio.sleep(min(time.monotonic() - began, COOL_DOWN))
-
-    @work(group="resume", exit_on_error=False)
-    async def _resume(self) -> None:
-        """Say what became of handovers that a crash left in the middle."""
-        try:
-            self._say_all(await asyncio.to_thread(self.desk.resume), kind="information")
-        except WorkbenchError as error:
-            self.fail(error)
-
-    @work(group="watch", exit_on_error=False)
-    async def _watch(self) -> None:
-        while True:
-            watched = await asyncio.to_thread(self.desk.watched)
-            folders = await asyncio.to_thread(arms, watched)
-            stop = asyncio.Event()
-            other = asyncio.create_task(until_other(self.desk.watched, watched, folders, stop, PULSE))
-            events = True
-            try:
-                self.post_message(WatchState(bool(folders) or not watched.folders))
-                async for _ in hints(watched, stop, folders):
-                    self._hinted = True
-                    self.nudge()
-            except NoEventsError as error:
-                events = False
-                self.post_message(WatchState(False, str(error)))
-            finally:
-                other.cancel()
-            if not stop.is_set():
-                await asyncio.sleep(REARM if events else RETRY)
-            self._hinted = True
-            self.nudge()
-
-    @work(group="look", exit_on_error=False)
-    async def _look(self) -> None:
-        while True:
-            await asyncio.sleep(PULSE)
-            try:
-                self._say_all(await asyncio.to_thread(self.desk.join), kind="information")
-                # Where there were events, some may have been lost.
-                thorough, self._hinted = self._hinted, False
-                pulse = await asyncio.to_thread(self.desk.pulse, thorough)
-            except WorkbenchError as error:
-                self.post_message(ReadFailed(error))
-                continue
-            if pulse != self._pulse:
-                self._pulse = pulse
-                self.nudge()
-
-    @work(group="listen", exit_on_error=False)
-    async def _listen(self) -> None:
-        """Take in what is said in the sessions, in small steps between which the screen has its turn."""
-        await self._grown.wait()
-        while True:
-            self._grown.clear()
-            try:
-                while await asyncio.to_thread(self.desk.listen):
-                    self.nudge()
-                    await asyncio.sleep(LISTEN_STEP)
-            except WorkbenchError as error:  # it is tried again; a pace that is refused needs nobody
-                if "listen" not in self._said and not isinstance(error, RefusedError):
-                    self._said.add("listen")
-                    self.fail(error)
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._grown.wait(), LISTEN_EVERY)
-
-    @work(group="index", exit_on_error=False)
-    async def _keep_index(self) -> None:
-        """Bring the search index up to date now and then: by the clock, never in answer to an event."""
-        rest = INDEX_FIRST
-        while True:
-            await asyncio.sleep(rest)
-            rest = INDEX_EVERY
-            with suppress(WorkbenchError):
-                await asyncio.to_thread(self.desk.keep_index)
-
-    @on(ViewRead)
-    def _view_read(self, event: ViewRead) -> None:
-        first = self.view is None
-        self._said.discard("read")
-        self.view = event.view
-        self._grown.set()
-        if first:
-            self._load_flows()
-            self._greet(event.view.warnings)
+    def first_seen(self, view: View) -> None:
+        """The panes are filled: there is time to load what the keys lead to."""
+        self._load_flows()
+        self._greet(view.warnings)
 
     def _greet(self, warnings: Sequence[str]) -> None:
         """Say what is wrong with the settings and the workspace together: the later would hide the earlier."""
         if warnings:
             left = len(warnings) - WARNINGS_SAID
             more = [f"and {left} more warnings: workbench doctor"] if left > 0 else []
-            self._say_all([*self._complaints, *warnings[:WARNINGS_SAID], *more])
+            self.say_all([*self._complaints, *warnings[:WARNINGS_SAID], *more])
 
-    @on(ReadFailed)
-    def _read_failed(self, event: ReadFailed) -> None:
-        if "read" not in self._said:
-            self._said.add("read")
-            self.fail(event.error)
-
-    @on(WatchState)
-    def _watch_state(self, event: WatchState) -> None:
-        parts = [self.refusal and "read-only" if "read-only" in self.refusal else "", "" if event.watching else "slow"]
+    def watching(self, well: bool) -> None:
+        """Say beside the place what is odd: that nothing may be changed here, that events do not arrive."""
+        parts = [self.refusal and "read-only" if "read-only" in self.refusal else "", "" if well else "slow"]
         self.main.state = ", ".join(filter(None, parts))
-        if event.why and "watch" not in self._said:
-            self._said.add("watch")
-            self.say(f"File events do not arrive ({event.why}); the screen follows within seconds.", kind="warning")
 
     def watch_view(self, old: View | None, new: View | None) -> None:
         """Hand the view to the screens that show it."""
@@ -364,8 +216,7 @@ class WorkbenchApp(App[int]):
 
                 self.push_screen(HelpScreen(self.shown_keys))
             case "rescan":
-                self._revision = ""
-                self.nudge()
+                self.rescan()
                 self.say("Reading everything again.")
             case "mouse":
                 self._toggle_mouse()
@@ -433,27 +284,6 @@ class WorkbenchApp(App[int]):
         if said:
             self.say(said)
         self.nudge()
-
-    def say(self, text: str, *, kind: Kind = "information") -> None:
-        """One sentence in a corner; data in it is never markup."""
-        self.notify(one_line(text, 400), severity=kind, markup=False)
-
-    def _say_all(self, lines: Sequence[str], kind: Kind = "warning") -> None:
-        """Several sentences at once, each on its line."""
-        if lines:
-            self.notify("\n".join(one_line(text, 400) for text in lines), severity=kind, markup=False)
-
-    def _on_notify(self, event: Notify) -> None:
-        """Show the newest notice alone: an older one is no longer so."""
-        self._notifications.clear()
-        for screen in self.screen_stack:
-            screen.query("ToastHolder").remove()  # the toolkit leaves an empty line of each that went
-        super()._on_notify(event)
-
-    def fail(self, error: WorkbenchError) -> None:
-        """A failure, and what to do about it."""
-        hint = f"\n{one_line(error.hint, 300)}" if error.hint else ""
-        self.notify(one_line(error.message, 500) + hint, severity="error", timeout=12, markup=False)
 
     async def copy(self, text: str, what: str = "") -> None:
         """Put a text on the clipboard, and say what it is and only what is known of it."""

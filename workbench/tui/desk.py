@@ -233,8 +233,8 @@ class UndoPlan:
 class Desk(Protocol):
     """The workspace, as the app sees it. Every method may block, and raises only ``WorkbenchError``."""
 
-    def view(self, task: str | None = None) -> View:
-        """Everything there is to show, read now."""
+    def view(self, *, records: bool = True) -> View:
+        """Everything there is to show, read now; without ``records``, only sessions changed since the last one."""
 
     def pulse(self, thorough: bool = False) -> str:
         """A text that differs whenever a view would; a ``thorough`` one takes nothing from before."""
@@ -300,7 +300,11 @@ class Desk(Protocol):
         """Decide a field that merged copies say differently; says what was done."""
 
     def listen(self) -> bool:
-        """Take in what was said in the sessions since the last look; whether there was something."""
+        """Take in what was said in the sessions since the last look, and keep what records rest on.
+
+        Returns:
+            Whether there was something, so that there may be more.
+        """
 
     def review(self) -> Review:
         """What was found in the sessions, and what of it stands before the person."""

@@ -20,7 +20,9 @@ from workbench.services.sessions import attached
 from workbench.services.trust import git_trusted
 from workbench.services.view import Step, View
 from workbench.services.viewing import build_view
+from workbench.sessions.bulk import give_back
 from workbench.store.names import one_of
+from workbench.store.records import Records
 from workbench.tui.desk import Cut, CutAct, UndoPlan
 from workbench.tui.services_packages import PackageDesk
 from workbench.tui.services_review import ReviewDesk
@@ -36,6 +38,8 @@ SELDOM, SLOWEST = 100, 10.0
 """A look at all records rests so many times as long as it took, and at most so many seconds."""
 PAUSE = 8.0
 """Seconds without a look after which the process must have been stopped."""
+MUCH_HEARD = 20
+"""Steps of listening that leave memory behind which is worth giving back."""
 STEP = 0.02
 """Seconds of rest between two steps of indexing."""
 
@@ -45,32 +49,55 @@ class ServicesDesk(PackageDesk, SessionDesk, WritingDesk, ReviewDesk):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
+        self._records: Records | None = None
+        self._as_of = ""
+        self._last: View | None = None
         self._files: frozenset[Path] = frozenset()
         self._kept = ""
         """Revision of the view of which everything that has to be is copied."""
         self._rests_on: frozenset[Path] = frozenset()
+        self._heard = 0
+        """Steps of listening since it last came to an end."""
         self._looks = 0
         self._looked = self._scan_at = 0.0
         self._revision = ""
         self._indexed = ""
-        # A view is read in answer to file events; the git program is run by the clock instead.
-        context.changed_files.by_clock = True
+        # A view is read in answer to file events; git is run, and programs are looked for, by the clock instead.
+        context.changed_files.by_clock = context.held.by_clock = True
         self._launched: tuple[str, ...] = ()
 
     # Looking.
 
-    def view(self, task: str | None = None) -> View:
-        """Everything there is to show, read now."""
-        view = self.with_offers(build_view(self.ctx, task))
+    def view(self, *, records: bool = True) -> View:
+        """Everything there is to show, read now; without ``records``, only sessions changed since the last one."""
+        view = self.with_offers(build_view(self.ctx, records=self._records_now(records)))
         self._files = frozenset(Path(s.path) for s in view.sessions if s.path)
         self._rests_on = self._files_under(view)
         self._launched = tuple(p.envelope.id for p in view.packages if p.status == "launched")
-        self._keep(view)
+        self._last = view
         return view
 
-    def _keep(self, view: View) -> None:
+    def _records_now(self, again: bool) -> Records:
+        """All records; where none was touched, as they were last read, however many there are."""
+        mark = self.ctx.workspace.mark()
+        if again or self._records is None or mark != self._as_of:
+            self._records, self._as_of = self.ctx.workspace.load(), mark
+        return self._records
+
+    def listen(self) -> bool:
+        """Take in what was said in the sessions, and keep what records rest on."""
+        self._keep()
+        more = super().listen()
+        self._heard += more
+        if not more and self._heard > MUCH_HEARD:
+            give_back()
+        self._heard *= more
+        return more
+
+    def _keep(self) -> None:
         """Copy what records rest on while the agents' files are there, when something of it is new."""
-        if view.task is not None and view.revision != self._kept:
+        view = self._last
+        if view is not None and view.task is not None and view.revision != self._kept:
             records = self.ctx.workspace.load()
             with suppress(WorkbenchError):  # it is no reason to show nothing, and is tried again
                 kept.catch_up(self.ctx, records, view.task.task, attached(self.ctx, records, view.task.task))
@@ -97,6 +124,7 @@ class ServicesDesk(PackageDesk, SessionDesk, WritingDesk, ReviewDesk):
             self._look_for_receipts()
         if git_trusted(self.ctx):
             self.ctx.changed_files.tick(self.ctx.location.worktree)
+        self.ctx.held.tick(self.ctx.env)
         if thorough or began >= self._scan_at or began - self._looked > PAUSE:
             self._revision = self.ctx.workspace.load().revision
             took = monotonic() - began
@@ -106,7 +134,7 @@ class ServicesDesk(PackageDesk, SessionDesk, WritingDesk, ReviewDesk):
 
     def _marks(self) -> str:
         marks = [self.ctx.workspace.mark(), str(self.ctx.workspace.local.current_task)]
-        marks += [str(self.ctx.changed_files.runs), self.offered]
+        marks += [str(self.ctx.changed_files.runs), str(self.ctx.held.runs), self.offered]
         marks += [_mark(path) for path in sorted(self._files | self._rests_on | self._heads())]
         return "\n".join(marks)
 
@@ -128,6 +156,7 @@ class ServicesDesk(PackageDesk, SessionDesk, WritingDesk, ReviewDesk):
         now = self._marks()
         if not self.ctx.workspace.read_only and now != self._indexed and search.update(self.ctx, lambda: sleep(STEP)):
             self._indexed = now
+            give_back()
 
     def watched(self) -> Watched:
         """The workspace, session files, files that something rests on, and what git says of branch and commit."""

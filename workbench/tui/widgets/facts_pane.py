@@ -135,7 +135,7 @@ class FactsPane(FilteredPane):
         number = paint.plural(len(mine), "fact") if mine else ""
         asks = (f"{' · ' * bool(number)}{due} to settle", "$life-proposed") if due else ("", "")
         found = (f"{' · ' * bool(number or due)}{view.offered} found", "$info") if view.offered else ("", "")
-        self.border_title = self.head(Content.assemble((number, paint.QUIET), asks, found))
+        self.retitle(self.head(Content.assemble((number, paint.QUIET), asks, found)))
 
 
 def holds(row: FactView, words: str) -> bool:

@@ -27,6 +27,7 @@ class HistoryList(LineList["MessageView"]):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("history")
     FOLLOW = True
+    LASTING = True
 
     class Marked(Event):
         """Other messages are marked; ``refused`` says why some were not."""
@@ -43,8 +44,18 @@ class HistoryList(LineList["MessageView"]):
         self._marks: frozenset[str] = frozenset()
         self._shown: frozenset[str] = frozenset()
         self._anchor: str | None = None
-        self.heads: Mapping[str, Content] = {}
+        self._heads: Mapping[str, Content] = {}
+
+    @property
+    def heads(self) -> Mapping[str, Content]:
         """Headings by the message that they stand above: where another session begins."""
+        return self._heads
+
+    @heads.setter
+    def heads(self, heads: Mapping[str, Content]) -> None:
+        if heads != self._heads:
+            self._heads = heads
+            self.repaint()
 
     def row_id(self, row: MessageView) -> str:
         """The message's id, with its session."""
@@ -112,7 +123,10 @@ class HistoryList(LineList["MessageView"]):
         """Forget marks on messages that are no longer there."""
         if self._marks:
             self._marks &= {self.row_id(row) for row in self.rows}
-            self._shown = self._marks | self._span()
+        shown = self._marks | self._span()
+        if shown != self._shown:
+            self._shown = shown
+            self.repaint()
 
     def action_mark(self) -> None:
         """Mark or unmark the message under the cursor, and go on to the next."""

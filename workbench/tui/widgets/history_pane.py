@@ -13,6 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.tui import paint
+from workbench.tui.widgets.framed import Framed
 from workbench.tui.widgets.history_list import KIND, SEQ, TOKENS, WHO, WITH_KIND, WITH_SEQ, HistoryList
 from workbench.tui.widgets.message_pane import MessagePane
 from workbench.tui.widgets.pane import FilteredPane, FilterLine
@@ -32,6 +33,10 @@ AGE_EVERY = 60.0
 NOT_FOUND = Content.styled("No message holds these words. esc clears the filter.", "$quiet")
 
 
+class _Box(Vertical, Framed):
+    """The frame of the list."""
+
+
 class HistoryPane(FilteredPane):
     """List above, message below."""
 
@@ -44,7 +49,7 @@ class HistoryPane(FilteredPane):
 
     def compose(self) -> ComposeResult:
         """List, figure, filter line, message."""
-        with Vertical(id="history-box"):
+        with _Box(id="history-box"):
             yield Static(Content(""), id="history-head", markup=False)
             yield HistoryList(id="history", empty=paint.READING)
             yield Static(Content(""), id="figure", markup=False)
@@ -59,12 +64,11 @@ class HistoryPane(FilteredPane):
     def _age(self) -> None:
         if self.view is not None and self.list.heads:
             self.list.heads = self._heads(self.view, self.list.rows)
-            self.list.repaint()
 
     @property
-    def frame(self) -> Widget:
+    def frame(self) -> Framed:
         """The frame of the list."""
-        return self.query_one("#history-box")
+        return self.query_one("#history-box", Framed)
 
     @property
     def home(self) -> Widget:
@@ -95,7 +99,7 @@ class HistoryPane(FilteredPane):
         self.list.show_rows(rows, follow=not words and not self._filtered)
         self._filtered = bool(words)
         self.list.keep_known()
-        self.frame.border_title = self.head(self._detail(history, len(rows)))
+        self.frame.retitle(self.head(self._detail(history, len(rows))))
         self._figure(history)
         self.message.show(self.list.current)
 

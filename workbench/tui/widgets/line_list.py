@@ -33,6 +33,8 @@ class LineList(ScrollView, Generic[R], can_focus=True):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("list")
     FOLLOW: ClassVar[bool] = False
+    LASTING: ClassVar[bool] = False
+    """Whether a row that is the very same still looks the same, unless :meth:`repaint` says otherwise."""
     CURSOR: ClassVar[bool] = True
     """Whether the row under the cursor is shown as such."""
     URGENT_FIRST: ClassVar[bool] = False
@@ -61,7 +63,7 @@ class LineList(ScrollView, Generic[R], can_focus=True):
         self.empty = empty or Content("")
         self._tops: list[int] | None = None
         self._total = 0
-        self._strips: LRUCache[tuple[int, int, int, bool, bool], Strip] = LRUCache(2048)
+        self._strips: LRUCache[tuple[int, int, int, bool, bool], tuple[R, Strip]] = LRUCache(2048)
         self._moved = False
 
     # What a subclass says.
@@ -124,9 +126,14 @@ class LineList(ScrollView, Generic[R], can_focus=True):
         rests = self.URGENT_FIRST and not self._moved
         at = len(rows) - 1 if followed else 0 if rests and not self.has_focus else self._find(stood)
         self.set_reactive(LineList.cursor, max(0, min(at, len(rows) - 1)))
-        self.repaint()
-        if followed:
-            self.call_after_refresh(self._reveal)
+        if self.LASTING:
+            self.refresh()
+        else:
+            self.repaint()
+        if followed and self.show_vertical_scrollbar:
+            self._reveal()
+        elif followed:
+            self.call_after_refresh(self._reveal)  # the bar that comes with the rows would stay where it begins
         elif rests:
             self.scroll_to(y=0, animate=False, force=True, immediate=True)
             self._reveal()
@@ -222,11 +229,10 @@ class LineList(ScrollView, Generic[R], can_focus=True):
         index, part = where
         here = self.CURSOR and index == self.cursor and part >= self.row_lead(self.rows[index])
         key = (index, part, width, here, self.has_focus)
-        strip = self._strips.get(key)
-        if strip is None:
-            strip = self._paint(self.rows[index], part, width, here)
-            self._strips[key] = strip
-        return strip
+        row, known = self.rows[index], self._strips.get(key)
+        if known is None or known[0] is not row:
+            known = self._strips[key] = row, self._paint(row, part, width, here)
+        return known[1]
 
     def _paint(self, row: R, part: int, width: int, here: bool) -> Strip:
         parts = self.row_lines(row, max(0, width - 1))

@@ -13,6 +13,7 @@ from textual.widgets import Static
 from workbench.tui import paint
 from workbench.tui.messages import BodyWanted
 from workbench.tui.paint import within
+from workbench.tui.widgets.framed import Framed
 from workbench.tui.widgets.task_pane import TaskScroll
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ WIDTH = 4000
 ARGUMENT_LINES = 200
 
 
-class MessagePane(TaskScroll):
+class MessagePane(TaskScroll, Framed):
     """One message: who, when, what became of it, and its text."""
 
     def __init__(self) -> None:
@@ -39,7 +40,7 @@ class MessagePane(TaskScroll):
 
     def on_mount(self) -> None:
         """A title before there is a message."""
-        self.border_title = self._title(self.row)
+        self.retitle(self._heading(self.row))
         self._want_body()
 
     def show(self, row: MessageView | None, full: str | None = None) -> None:
@@ -48,7 +49,7 @@ class MessagePane(TaskScroll):
         if row == self.row and full is None:
             return
         self.row, self._full = row, full if full is not None or other else self._full
-        self.border_title = self._title(row)
+        self.retitle(self._heading(row))
         self.query_one(Static).update(paint.stack(self._rows(row)) if row else Content(""))
         if other:
             self.scroll_home(animate=False)
@@ -63,7 +64,7 @@ class MessagePane(TaskScroll):
     def _ask_for(self, message: Message) -> None:
         self.post_message(BodyWanted(message))
 
-    def _title(self, row: MessageView | None) -> Content:
+    def _heading(self, row: MessageView | None) -> Content:
         if row is None:
             return Content.styled(" message ", paint.QUIET)
         who, style = paint.speaker(row.message)

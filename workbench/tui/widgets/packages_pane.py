@@ -127,4 +127,4 @@ class PackagesPane(Pane):
         stale = sum(p.stale for p in view.packages)
         waiting = f"{pending} pending" if pending else ""
         asks = (f" · {stale} stale", "$life-challenged") if stale else ("", "")
-        self.border_title = self.head(Content.assemble((waiting, paint.QUIET), asks))
+        self.retitle(self.head(Content.assemble((waiting, paint.QUIET), asks)))

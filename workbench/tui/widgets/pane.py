@@ -12,12 +12,14 @@ from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import Input
 
+from workbench.tui.widgets.framed import Framed
+
 if TYPE_CHECKING:
     from workbench.services.view import View
     from workbench.tui.app import WorkbenchApp
 
 
-class Pane(Vertical):
+class Pane(Vertical, Framed):
     """A frame that shows its own part of the view, and repaints only when that part changed."""
 
     NUMBER: ClassVar[str] = ""
@@ -40,10 +42,10 @@ class Pane(Vertical):
     def on_mount(self) -> None:
         """A title before there is anything to show."""
         if self.view is None:
-            self.frame.border_title = self.head()
+            self.frame.retitle(self.head())
 
     @property
-    def frame(self) -> Widget:
+    def frame(self) -> Framed:
         """The widget that has the frame."""
         return self
 

@@ -82,7 +82,7 @@ class TaskPane(Pane):
         """Write the card anew."""
         card = view.task
         detail = paint.line(card.task.slug, paint.QUIET, 40) if card else ""
-        self.border_title = self.head(detail)
+        self.retitle(self.head(detail))
         width = self.home.scrollable_content_region.width
         if width < 1:
             return  # not laid out yet; wrapping now would make the first picture jump
