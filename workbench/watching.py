@@ -13,14 +13,11 @@ import asyncio
 import os
 import re
 import stat
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from itertools import islice
 from pathlib import Path
-
-from workbench import inotify
 
 DEBOUNCE_MS = 50
 QUIET_AFTER = 0.05
@@ -54,8 +51,8 @@ class Watched:
     """True: no events at all; False: events whatever the file system; None: as the file system is."""
     ignore: tuple[str, ...] = ()
     """Globs of paths that wake nobody."""
-    step: int = 15
-    """Milliseconds between two looks at the queue of events, where the system does not call by itself."""
+    step: int = 8
+    """Milliseconds between two looks at the queue of events: a change is told after one to two of them."""
 
 
 class NoEventsError(Exception):
@@ -173,39 +170,27 @@ async def hints(watched: Watched, stop: asyncio.Event, folders: Arms | None = No
     if not folders:
         return
     counts, single = sieve(watched), frozenset(map(str, watched.files))
+    from watchfiles import awatch
+
     try:
-        async with aclosing(_changed(watched, folders, stop)) as bursts:
-            async for paths in bursts:
-                told = [path for path in paths if path == inotify.LOST or counts(path)]
-                if told:
-                    yield not single.issuperset(told)
-                    await asyncio.sleep(QUIET_AFTER)
+        async for changes in awatch(
+            *folders,
+            watch_filter=None,
+            debounce=DEBOUNCE_MS,
+            step=watched.step,
+            stop_event=stop,
+            force_polling=False,
+            recursive=False,
+            ignore_permission_denied=True,
+        ):
+            told = [path for _change, path in changes if counts(path)]
+            if told:
+                yield not single.issuperset(told)
+                await asyncio.sleep(QUIET_AFTER)
     except FileNotFoundError:
         return  # a folder went between the look and the watch
     except (OSError, RuntimeError) as error:
         raise NoEventsError(f"the system gives no more watches: {error}") from error
-
-
-async def _changed(watched: Watched, folders: Arms, stop: asyncio.Event) -> AsyncGenerator[Iterable[str], None]:
-    """The paths in folders that changed, burst by burst."""
-    if inotify.available():
-        async with aclosing(inotify.changed(folders, stop)) as bursts:
-            async for paths in bursts:
-                yield paths
-        return
-    from watchfiles import awatch
-
-    async for changes in awatch(
-        *folders,
-        watch_filter=None,
-        debounce=DEBOUNCE_MS,
-        step=watched.step,
-        stop_event=stop,
-        force_polling=False,
-        recursive=False,
-        ignore_permission_denied=True,
-    ):
-        yield {path for _change, path in changes}
 
 
 async def until_other(

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import workbench.watching as watching_module
-from workbench import inotify
 from workbench.watching import NoEventsError, Watched, arms, hints, sieve, until_other, without_events
 
 
@@ -103,14 +102,6 @@ def test_folders_that_are_not_there_are_not_watched(tmp_path: Path) -> None:
     assert set(arms(watched)) == {tmp_path / "ws"}
 
 
-@pytest.fixture(params=["as the system tells them", "as a library looks for them"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Events come either way, whatever this system is."""
-    if request.param == "as a library looks for them":
-        monkeypatch.setattr(inotify, "available", lambda: False)
-
-
-@pytest.mark.usefixtures("way")
 async def test_a_replaced_session_file_is_a_hint_each_time(tmp_path: Path) -> None:
     session = tmp_path / "one.jsonl"
     session.write_text("{}\n")
@@ -126,7 +117,6 @@ async def test_a_replaced_session_file_is_a_hint_each_time(tmp_path: Path) -> No
             seen.clear()
 
 
-@pytest.mark.usefixtures("way")
 async def test_a_change_log_line_is_a_hint(tmp_path: Path) -> None:
     log = tmp_path / "changes" / "2026-01.jsonl"
     log.parent.mkdir()
@@ -139,7 +129,6 @@ async def test_a_change_log_line_is_a_hint(tmp_path: Path) -> None:
         assert await comes(seen, append)
 
 
-@pytest.mark.usefixtures("way")
 async def test_a_hint_tells_the_workspace_from_single_files(tmp_path: Path) -> None:
     session, record = tmp_path / "one.jsonl", tmp_path / "ws" / "facts" / "f.json"
     record.parent.mkdir(parents=True)
@@ -170,19 +159,6 @@ async def test_a_hint_tells_the_workspace_from_single_files(tmp_path: Path) -> N
     finally:
         stop.set()
         await task
-
-
-async def test_what_the_system_could_not_keep_counts_as_a_change_of_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def overflown(*_: object) -> AsyncIterator[list[str]]:
-        yield [str(tmp_path / "beside.txt")]
-        yield [inotify.LOST, str(tmp_path / "beside.txt")]
-
-    monkeypatch.setattr(inotify, "available", lambda: True)
-    monkeypatch.setattr(inotify, "changed", overflown)
-    watched = Watched((), frozenset({tmp_path / "one.jsonl"}))
-    assert [hint async for hint in hints(watched, asyncio.Event())] == [True]
 
 
 async def test_nothing_to_watch_ends_at_once() -> None:
@@ -232,11 +208,12 @@ async def test_polling_that_was_asked_for_is_no_fault(tmp_path: Path) -> None:
 async def test_a_limit_of_the_system_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    async def refused(*_: object, **__: object) -> AsyncIterator[list[str]]:
-        raise error
-        yield []
+    import watchfiles
 
-    monkeypatch.setattr(watching_module, "_changed", refused)
+    def refused(*_: object, **__: object) -> object:
+        raise error
+
+    monkeypatch.setattr(watchfiles, "awatch", refused)
     with pytest.raises(NoEventsError, match="no more watches"):
         _ = [n async for n in hints(Watched((tmp_path,)), asyncio.Event())]
 

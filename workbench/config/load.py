@@ -158,7 +158,7 @@ def _combine(layers: list[Layer], warnings: list[str]) -> Config:
         review_after=frozen_map({**REVIEW_AFTER, **_merged(layers, "facts", "review_after")}),
         allow_verified_over_reported=get("facts", "allow_verified_over_reported", False),
         watch=WatchConfig(
-            ignore=tuple(get("watch", "ignore", ())), poll=get("watch", "poll"), step=get("watch", "step", 15)
+            ignore=tuple(get("watch", "ignore", ())), poll=get("watch", "poll"), step=get("watch", "step", 8)
         ),
         model=_model(layers),
         roles=frozen_map(_roles(layers)),

@@ -52,7 +52,7 @@ class WatchConfig(msgspec.Struct, frozen=True):
     """Globs of paths that wake nobody."""
     poll: bool | None = None
     """True always polls, False never does; None decides by the file system."""
-    step: int = 15
+    step: int = 8
     """Milliseconds between two looks at the event queue."""
 
 
