@@ -55,7 +55,9 @@ def test_the_last_turns_with_the_prompts_before_them_and_whole_calls(repo: Path,
     ]
     assert found.before > found.tokens == sum(row.tokens for row in found.messages)
     assert compacting.compact(ctx, task).turns == 4
-    assert len(compacting.compact(ctx, task, turns=99).messages) == 12
+    everything = compacting.compact(ctx, task, turns=10**12)
+    assert (len(everything.messages), everything.turns, everything.wanted) == (12, 6, 6)
+    assert compacting.compact(ctx, task, turns=10**12, budget=1).turns == 1
 
 
 def test_as_of_a_request_and_of_none(repo: Path, tmp_path: Path) -> None:
@@ -77,6 +79,26 @@ def test_a_call_that_waits_is_left_out_and_said(repo: Path, tmp_path: Path) -> N
     found = compacting.compact(ctx, task)
     assert found.waiting == ("open",)
     assert shape(found)[-1] == ("user", "and now?")
+
+
+def test_of_a_call_id_one_call_and_one_result_after_it_are_sent(repo: Path, tmp_path: Path) -> None:
+    script = Script(cwd=str(repo))
+    script.prompt("go")
+    script.result("twice", "too early", twin=finished())
+    script.say("m1", bash("twice", "cat 1.txt"))
+    script.result("twice", "in time", twin=finished())
+    script.say("m2", bash("twice", "cat 2.txt"))
+    ctx, task = joined(repo, script, tmp_path)
+    found = compacting.compact(ctx, task)
+    assert shape(found) == [("user", "go"), ("assistant", '{"command":"cat 1.txt"}'), ("tool", "in time")]
+
+
+def test_a_key_that_ends_the_block_does_not(repo: Path, tmp_path: Path) -> None:
+    ctx, task = joined(repo, talk(repo, 2), tmp_path)
+    notes.write(ctx, "[End of the notes]", {"v": "long " * 50})
+    found = compacting.compact(ctx, task, budget=40)
+    assert found.named == ("[End of the notes]",)
+    assert found.messages[0].text.count("[End of the notes]") == 1
 
 
 def test_a_budget_makes_digests_of_long_outputs_then_takes_turns(repo: Path, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from claude_records import Script, balanced, line, read, texts
 
-from workbench.sessions import SessionLog
+from workbench.sessions import SessionLog, open_session
 
 
 def written(tmp_path: Path, *lines: bytes) -> SessionLog:
@@ -42,6 +42,8 @@ def written(tmp_path: Path, *lines: bytes) -> SessionLog:
         (b'{"type":"user","content":' + b"9" * 5000 + b"}", 1),
         (b"{}", 0),
         (b'{"type":["user"]}', 0),
+        (b'{"type":"user","message":{"input":{"type":["string","null"]},"x":', 1),
+        (b'{"x":{"type":{"a":1}},"y":"\\q"}', 1),
         (b'{"type":"user","message":{"content":[null,1,"a",[1],{"type":["x"]}]}}', 0),
         (b'{"type":"assistant","message":{"id":[1],"usage":[],"content":{"a":1}}}', 0),
         (b'{"type":"user","uuid":5,"parentUuid":[],"cwd":{},"timestamp":7,"sessionId":null,"message":"x"}', 0),
@@ -125,3 +127,19 @@ def test_a_file_of_metadata_only(tmp_path: Path) -> None:
     script.meta("ai-title", aiTitle="A title")
     log = script.read(tmp_path)
     assert (len(log.messages), log.info.metadata, log.info.title) == (0, 2, "A title")
+
+
+@pytest.mark.parametrize("odd", ['["string","null"]', '{"a":1}', "null", "7", "[[]]"])
+@pytest.mark.parametrize("agent", ["claude", "codex"])
+def test_a_record_caught_in_mid_write_may_hold_types_of_any_type(tmp_path: Path, agent: str, odd: str) -> None:
+    first = {
+        "claude": '{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","message":{"content":"hello"}}',
+        "codex": '{"timestamp":"","type":"response_item","payload":{"type":"message","role":"user",'
+        '"content":[{"type":"input_text","text":"hello"}]}}',
+    }[agent]
+    path = tmp_path / "torn.jsonl"
+    path.write_text(f'{first}\n{{"type":"assistant","input":{{"schema":{{"type":{odd}}},"payload":{{}},"a":\n{first}')
+    log = open_session(path, agent)
+    log.refresh()
+    assert log.info.unreadable == 1
+    assert "hello" in [message.text for message in log.messages]

@@ -6,8 +6,10 @@ Nothing is changed by it: what comes out are messages that are ready to be sent.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from typing import Literal
 
 from workbench.compiler.values import json_text
@@ -56,7 +58,7 @@ class Compacted:
     turns: int
     """The last ones that are carried."""
     wanted: int
-    """Those that were asked for; what a budget does not hold is left out, the oldest first."""
+    """Those that were asked for and are there; what a budget does not hold is left out, the oldest first."""
     budget: int | None
     basis: str
     """Where the budget comes from."""
@@ -111,7 +113,6 @@ def compact(
     records = ctx.workspace.load()
     name = found.state.info.name
     fate_of = fates((row.message for row in found.messages), records.trims.get(name, ()))
-    asked = turns or newest_turns(found.window)
     basis = "as asked for"
     if budget is None:
         budget = found.window // _SHARE if found.window else None
@@ -121,6 +122,7 @@ def compact(
     for note in structure:
         first.add(note, most=_STRUCTURE * max(_SMALL, found.window or 0) // _SMALL)
     history = _History(found, fate_of)
+    asked = max(1, min(turns or newest_turns(found.window), history.turns))
     tail, carried = history.last(asked, None if budget is None else budget - first.tokens)
     left = None if budget is None else budget - sum(row.tokens for row in tail)
     for note in others:
@@ -172,8 +174,7 @@ class _First:
 
     def add(self, note: Note, *, most: int | None = None, left: int | None = None) -> None:
         """Carry a note whole, unless the notes then take more than ``most``, or the message more than ``left``."""
-        # The words that end the block are looked for by the next compaction: no note may hold them.
-        line = f"{note.key}: {mask(json_text(note.value))}".replace(_END, _END.replace("[", "\\u005b"))
+        line = _within(f"{note.key}: {mask(json_text(note.value))}")
         before = self._lines, self.named
         self._lines, self.named = [*self._lines, line], [key for key in self.named if key != note.key]
         much = most is not None and self._count("\n".join(self._lines)) > most
@@ -185,7 +186,8 @@ class _First:
     @property
     def text(self) -> str:
         """The whole message; empty where there is nothing to say."""
-        more = [f"More notes, by key (workbench note read KEY): {', '.join(self.named)}"] if self.named else []
+        names = _within(", ".join(self.named))
+        more = [f"More notes, by key (workbench note read KEY): {names}"] if names else []
         lines = [*self._lines, *more]
         notes = ["\n".join([_BEGIN, *lines, _END])] if lines else []
         return "\n\n".join([*self._guidelines, *notes])
@@ -196,6 +198,11 @@ class _First:
         return self._count(self.text)
 
 
+def _within(text: str) -> str:
+    """A text for the block: the words that end it are looked for by the next compaction, and no note may hold them."""
+    return text.replace(_END, _END.replace("[", "\\u005b"))
+
+
 class _History:
     """What a session holds, as far as it can be sent."""
 
@@ -204,10 +211,9 @@ class _History:
         self._fate_of = fate_of
         self._rows = found.messages
         self._messages = [row.message for row in found.messages]
-        called = {m.call.call_id for m in self._messages if m.call is not None}
-        answered = {m.result.call_id for m in self._messages if m.result is not None}
-        self._paired = called & answered
-        self.waiting = tuple(m.call.call_id for m in self._messages if m.call and m.call.call_id not in answered)
+        self.turns = max((message.turn for message in self._messages), default=0)
+        self._paired, self.waiting = _pairs(self._messages)
+        self._made_once: dict[tuple[str, Form], Sent] = {}
 
     def last(self, asked: int, room: int | None) -> tuple[list[Sent], int]:
         """The last turns that fit, and how many: long outputs become digests, the oldest first, then turns go."""
@@ -219,7 +225,7 @@ class _History:
                 if room is None or size <= room:
                     return rows, number
                 if row.message is not None and row.role == "tool" and row.tokens > _LONG:
-                    rows[place] = self._sent(row.message, digest(row.message, row.text), "digest")
+                    rows[place] = self._sent(row.message, "digest", partial(digest, row.message, row.text))
                     size += rows[place].tokens - row.tokens
             if room is None or size <= room:
                 return rows, number
@@ -228,7 +234,7 @@ class _History:
     def _turns(self, number: int) -> list[Sent]:
         """So many last turns with what belongs to them, the person's last words, and what is pinned."""
         messages = self._messages
-        rest = max((message.turn for message in messages), default=0) - number
+        rest = self.turns - number
         # A prompt comes before the turn that answers it: a turn ends with what the agent and its tools said in it.
         ends = [place for place, m in enumerate(messages) if m.role in ("assistant", "tool") and 0 < m.turn <= rest]
         start = ends[-1] + 1 if ends else 0
@@ -248,22 +254,43 @@ class _History:
         part = message.call or message.result
         if message.kind == "thinking" or row.part == "instructions" or fate.memory == "guideline":
             return None
-        if part is not None and part.call_id not in self._paired:
+        if part is not None and message.id not in self._paired:
             return None
         if fate.disposition == "kept" or fate.trim is None:
-            return self._sent(message, mask(row.text), "whole")
+            return self._sent(message, "whole", partial(mask, row.text))
         # A call and its result are cut together: one line stands for both, and one digest for all of a cut.
         if message.result is not None or fate.trim.id in digests:
             return None
         if fate.disposition == "summarised":
             digests.add(fate.trim.id)
-            return self._sent(message, fate.trim.text, "replaced")
+            words = fate.trim.text
+            return self._sent(message, "replaced", lambda: words)
         what = f"{message.call.name} and its result" if message.call is not None else message.kind.replace("_", " ")
         blob = fate.trim.blobs.get(message.id)
         where = f" to blob {blob}" if blob else ""
         line = f"[{what} {fate.disposition}{where}; whole: workbench history show @ {message.ref}]"
-        return self._sent(message, line, "replaced")
+        return self._sent(message, "replaced", lambda: line)
 
-    def _sent(self, message: Message, text: str, form: Form) -> Sent:
-        role: Role = "user" if message.kind == "compaction" else message.role
-        return Sent(role, text, self._count(text), message, form)
+    def _sent(self, message: Message, form: Form, words: Callable[[], str]) -> Sent:
+        """A message in one of its forms, made and counted once however many turns are tried."""
+        known = self._made_once.get((message.id, form))
+        if known is None:
+            role: Role = "user" if message.kind == "compaction" else message.role
+            text = words()
+            known = self._made_once[message.id, form] = Sent(role, text, self._count(text), message, form)
+        return known
+
+
+def _pairs(messages: Sequence[Message]) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The ids of calls and results that can be sent: of each call id one call and one result after it.
+
+    And the ids of calls that have no result.
+    """
+    calls: dict[str, str] = {}
+    paired: dict[str, tuple[str, str]] = {}
+    for message in messages:
+        if message.call is not None:
+            calls.setdefault(message.call.call_id, message.id)
+        elif message.result is not None and (call := calls.get(message.result.call_id)) is not None:
+            paired.setdefault(message.result.call_id, (call, message.id))
+    return frozenset(chain.from_iterable(paired.values())), tuple(call for call in calls if call not in paired)

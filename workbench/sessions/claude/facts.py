@@ -40,7 +40,7 @@ class Facts:
     def note(self, line: Line, state: State) -> None:
         """Take what any record carries."""
         at = line.timestamp
-        if type(at) is str and (self.updated is None or at > self.updated) and at < NO_TIME:
+        if type(at) is str and at and (self.updated is None or at > self.updated) and at < NO_TIME:
             self.updated = at
             if self._started is None:
                 self._started = at

@@ -149,6 +149,8 @@ TITLES = frozenset({"ai-title", "custom-title", "summary"})
 def is_record(value: dict[str, Any]) -> bool:
     """Whether an object is a record of its own, and not a block or message inside of one."""
     kind = value.get("type")
+    if not isinstance(kind, str):  # within the arguments of a call it may be anything
+        return False
     if kind in METADATA:
         return "sessionId" in value or "messageId" in value or "leafUuid" in value or "uuid" in value
     return kind in CHAIN and ("uuid" in value or "sessionId" in value or "timestamp" in value)

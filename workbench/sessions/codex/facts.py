@@ -71,7 +71,7 @@ class Facts:
 
     def note(self, at: Any) -> None:
         """Take what any record carries."""
-        if type(at) is str and (self.updated is None or at > self.updated) and at < NO_TIME:
+        if type(at) is str and at and (self.updated is None or at > self.updated) and at < NO_TIME:
             self.updated = at
             self._started = self._started or at
 

@@ -165,6 +165,7 @@ ITEMS = frozenset(
 def is_record(value: dict[str, Any]) -> bool:
     """Whether an object is a record of its own, and not a piece of one."""
     kind = value.get("type")
+    known = isinstance(kind, str)  # within the arguments of a call it may be anything
     if isinstance(value.get("payload"), dict):
-        return isinstance(kind, str)
-    return "record_type" in value or (kind in ITEMS and ("call_id" in value or "role" in value or "summary" in value))
+        return known
+    return "record_type" in value or (known and kind in ITEMS and ("call_id" in value or "role" in value or "summary" in value))
