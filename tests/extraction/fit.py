@@ -1,89 +1,240 @@
 """Fits the weights of the scale to the labelled half ``tune``: ``python -m tests.extraction.fit``.
 
-Plain multinomial regression, in a fixed order: the same rows give the same files.
+Plain multinomial regression, brought to its optimum: the same rows give the same files.
 """
 
 from __future__ import annotations
 
 import math
-import random
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from operator import mul, sub
 from pathlib import Path
+from typing import NamedTuple
 
 import workbench.extraction
 from tests.extraction.figures import Row, rows
+from workbench.extraction import Extractor, Find
 from workbench.extraction.features import features_of
-from workbench.extraction.judge import ground, look
+from workbench.extraction.judge import ground, look, pieces
 from workbench.extraction.model import PRECEDENCE
-from workbench.extraction.prose import masked
-from workbench.extraction.rules import LANGUAGES, rules_of
+from workbench.extraction.rules import LANGUAGES, Rules
 from workbench.extraction.weighing import ALWAYS, COLUMNS, chances, lexicon_of, write_weights
 
 FOLDER = Path(workbench.extraction.__file__).with_name("rules")
-ROUNDS, STEP, CALM, LEAST = 25, 0.3, 1.0, 2
-"""Passes; length of a step; how strongly weights are held back; in how many rows a feature has to stand."""
+CALM, LEAST = 4.0, 2
+"""How strongly weights are held back; in how many samples a feature has to stand."""
+FIRST, ROUNDS, LEFT = 25, 90, 1e-4
+"""Most rounds, of the first fit and of the last; the slope, a sample, at which no more is gained."""
+_UNSEEN = re.compile(r"^blind[23]-")
+"""In the names of rows that were written, by others, when rules and markers stood."""
+_OF_OTHERS = 1 / 3
+"""What a row counts that the rules were made or corrected with, or that was written by those who made them."""
+PROCESS = COLUMNS.index(None)
+Weights = Mapping[str, Sequence[float]]
 
-_TOLD = 0.5
-"""Of how many rows the scale is told what the rules say."""
-_UNSEEN = re.compile(r"-r\d+-|^blind-")
-"""In the names of rows that were written after the markers."""
 
-Sample = tuple[list[str], int]
+class Sample(NamedTuple):
+    """A sentence, or a piece of one, and what it may be."""
+
+    features: tuple[str, ...]
+    columns: tuple[int, ...]
+    """One where that is known; else one of these."""
+    counts: float = 1.0
 
 
-def samples(of: Sequence[Row]) -> dict[str, list[Sample]]:
-    """Features and column of every row of one sentence with at most one kind, by language."""
+class _Heard(Extractor):
+    """Notes the sentences that are judged by their words."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sentences: list[str] = []
+        self._judged = self._note  # type: ignore[assignment]
+
+    def _note(self, sentence: str) -> tuple[Find, ...]:
+        self.sentences.append(sentence)
+        return ()
+
+    def of(self, text: str) -> list[tuple[str, Rules]]:
+        """Those of a text, as they are judged."""
+        self.sentences.clear()
+        self.extract(text)
+        return [self.told(sentence) for sentence in self.sentences]
+
+
+def samples(of: Sequence[Row], known: Mapping[str, Weights] | None = None) -> dict[str, list[Sample]]:
+    """What is learned from rows, by language.
+
+    Args:
+        of: The rows.
+        known: Weights by which of two statements of a row the place of each is found; without them nothing is learned
+            from their pieces.
+    """
     found: dict[str, list[Sample]] = {language: [] for language in LANGUAGES}
-    hidden = random.Random(5)
+    heard = _Heard()
     for row in of:
         kinds = {item["kind"] for item in row["items"]}
-        if len(kinds) > 1 or "\n" in row["text"]:
-            continue
-        rules = rules_of(row["text"])
-        text = masked(row["text"]).replace("\u2019", "'")
-        features = features_of(ground(text, rules), lexicon_of(rules.language), rules.language)
-        seen = look(text, rules)
-        # The markers were made with the older rows in view: what they say of those says nothing. Of the others what
-        # they say is told for one of two, for these have corrected markers since, and a stranger's words have not.
-        told = hidden.random() < _TOLD
-        signs = seen.signs if seen and told and _UNSEEN.search(row["id"]) else ()
-        column = next((COLUMNS.index(kind) for kind in PRECEDENCE if kind in kinds), COLUMNS.index(None))
-        found[rules.language].append((sorted({*features, *signs}), column))
+        columns = tuple(COLUMNS.index(kind) for kind in PRECEDENCE if kind in kinds) or (PROCESS,)
+        unseen = _UNSEEN.search(row["id"]) is not None
+        counts = 1.0 if unseen else _OF_OTHERS
+        sentences = heard.of(row["text"])
+        whole = [(rules, _features(text, rules, told=unseen)) for text, rules in sentences]
+        halves = []
+        if known and len(columns) == 2 and len(sentences) == 2:
+            halves = [(whole[0], whole[1])]
+        elif known and len(columns) == 2 and len(sentences) == 1:
+            text, rules = sentences[0]
+            halves = [
+                ((rules, _features(before, rules, told=unseen)), (rules, _features(after, rules, told=unseen)))
+                for before, after in pieces(text, rules)
+            ]
+        if halves:
+            assert known is not None
+            for (rules, features), column in _placed(halves, columns, known):
+                found[rules.language].append(Sample(features, (column,), counts))
+        if not halves or len(whole) == 1:
+            # Of several sentences each may be what the row is labelled with, or state nothing.
+            allowed = columns if len(whole) == 1 else tuple(sorted({*columns, PROCESS}))
+            for rules, features in whole:
+                found[rules.language].append(Sample(features, allowed, counts))
     return found
 
 
-def fit(found: Sequence[Sample]) -> Mapping[str, Sequence[float]]:
-    """Weights by feature, a column each."""
-    often = Counter(feature for features, _ in found for feature in features)
-    known = [([f for f in features if often[f] >= LEAST] + [ALWAYS], column) for features, column in found]
-    weights = {feature: [0.0] * len(COLUMNS) for features, _ in known for feature in features}
-    moved = {feature: [1e-6] * len(COLUMNS) for feature in weights}
-    order = random.Random(3)
-    for _ in range(ROUNDS):
-        order.shuffle(known)
-        for features, column in known:
-            totals = [sum(column_of) for column_of in zip(*(weights[f] for f in features), strict=True)]
-            slopes = chances(totals)
-            slopes[column] -= 1
-            for feature in features:
-                weight, distance = weights[feature], moved[feature]
-                calm = 0.0 if feature == ALWAYS else CALM / often[feature]
-                for place, slope in enumerate(slopes):
-                    slope += calm * weight[place]
-                    distance[place] += slope * slope
-                    weight[place] -= STEP * slope / math.sqrt(distance[place])
-    return weights
+_Part = tuple[Rules, tuple[str, ...]]
+
+
+def _features(text: str, rules: Rules, *, told: bool) -> tuple[str, ...]:
+    """The features of a sentence.
+
+    What the rules say of rows that they were made with says nothing of their worth: only of others it is told.
+    """
+    features = features_of(ground(text, rules), lexicon_of(rules.language), rules.language)
+    return tuple(sorted({*features, *(look(text, rules).signs if told else ())}))
+
+
+def _placed(
+    halves: Iterable[tuple[_Part, _Part]], columns: Sequence[int], known: Mapping[str, Weights]
+) -> list[tuple[_Part, int]]:
+    """The two parts that are likeliest to be one statement each, and which is which."""
+
+    def likely(part: _Part, column: int) -> float:
+        weights = known[part[0].language]
+        return math.log(max(1e-12, chances(_totals(part[1], weights))[column]))
+
+    ways = [(parts, order) for parts in halves for order in (tuple(columns), tuple(reversed(columns)))]
+    best = max(ways, key=lambda way: sum(map(likely, *way)))
+    return list(zip(*best, strict=True))
+
+
+def _totals(features: Iterable[str], weights: Weights) -> list[float]:
+    rows_of = [weights[feature] for feature in (*features, ALWAYS) if feature in weights]
+    return [sum(column) for column in zip(*rows_of, strict=True)]
+
+
+class _Task:
+    """The loss of weights over samples, and its slope; the weights of a column stand together."""
+
+    def __init__(self, found: Sequence[Sample]) -> None:
+        often = Counter(feature for sample in found for feature in sample.features)
+        self.names = [ALWAYS, *sorted(feature for feature, count in often.items() if count >= LEAST)]
+        place = {name: number for number, name in enumerate(self.names)}
+        self.samples = found
+        self.places = [[0, *(place[f] for f in sample.features if f in place)] for sample in found]
+        self.having: list[list[int]] = [[] for _ in self.names]
+        for number, places in enumerate(self.places):
+            for one in places:
+                self.having[one].append(number)
+        self.size = len(self.names)
+
+    def at(self, weights: Sequence[float]) -> tuple[float, list[float]]:
+        """Loss and slope at some weights."""
+        columns = [weights[start : start + self.size] for start in range(0, len(weights), self.size)]
+        totals = [[sum(map(column.__getitem__, places)) for places in self.places] for column in columns]
+        loss = 0.0
+        wrong: list[list[float]] = [[] for _ in columns]
+        for sample, scores in zip(self.samples, zip(*totals, strict=True), strict=True):
+            shares = chances(scores)
+            allowed = sum(shares[column] for column in sample.columns)
+            loss -= sample.counts * math.log(max(1e-300, allowed))
+            for column, share in enumerate(shares):
+                meant = share / allowed if column in sample.columns else 0.0
+                wrong[column].append(sample.counts * (share - meant))
+        slope: list[float] = []
+        for weights_of, off in zip(columns, wrong, strict=True):
+            held = [CALM * weight for weight in weights_of]
+            held[0] = 0.0
+            loss += _times(held, weights_of) / 2
+            slope += [hold + sum(map(off.__getitem__, having)) for hold, having in zip(held, self.having, strict=True)]
+        return loss, slope
+
+
+def fit(found: Sequence[Sample], rounds: int = ROUNDS) -> Weights:
+    """Weights by feature, a column each: L-BFGS, with steps that are halved until they gain."""
+    task = _Task(found)
+    weights = [0.0] * (task.size * len(COLUMNS))
+    loss, slope = task.at(weights)
+    steps: list[tuple[list[float], list[float], float]] = []
+    for _ in range(rounds):
+        if max(map(abs, slope)) < LEFT * len(found):
+            break
+        way = _way(slope, steps)
+        gain = _times(way, slope)
+        length = 1.0 if steps else 1 / max(1.0, math.sqrt(_times(slope, slope)))
+        while True:
+            tried = [weight + length * towards for weight, towards in zip(weights, way, strict=True)]
+            new_loss, new_slope = task.at(tried)
+            if new_loss <= loss + 1e-4 * length * gain or length < 1e-6:
+                break
+            length /= 2
+        moved, turned = list(map(sub, tried, weights)), list(map(sub, new_slope, slope))
+        bent = _times(moved, turned)
+        if bent > 0:
+            steps = [*steps[-5:], (moved, turned, bent)]
+        weights, loss, slope = tried, new_loss, new_slope
+    columns = [weights[start : start + task.size] for start in range(0, len(weights), task.size)]
+    return dict(zip(task.names, zip(*columns, strict=True), strict=True))
+
+
+def _way(slope: Sequence[float], steps: Sequence[tuple[list[float], list[float], float]]) -> list[float]:
+    """Where to go: down the slope, as the last steps say that it bends."""
+    way = [-one for one in slope]
+    parts = []
+    for moved, turned, bent in reversed(steps):
+        part = _times(moved, way) / bent
+        parts.append(part)
+        way = [one - part * other for one, other in zip(way, turned, strict=True)]
+    if steps:
+        _, turned, bent = steps[-1]
+        size = bent / _times(turned, turned)
+        way = [size * one for one in way]
+    for (moved, turned, bent), part in zip(steps, reversed(parts), strict=True):
+        more = part - _times(turned, way) / bent
+        way = [one + more * other for one, other in zip(way, moved, strict=True)]
+    return way
+
+
+def _times(one: Sequence[float], other: Sequence[float]) -> float:
+    return float(sum(map(mul, one, other)))
+
+
+def fitted(of: Sequence[Row]) -> dict[str, Weights]:
+    """The weights of each language: first of whole sentences, then with the pieces that these tell apart."""
+    with ProcessPoolExecutor(len(LANGUAGES)) as pool:
+        first = samples(of)
+        known = dict(zip(first, pool.map(fit, first.values(), [FIRST] * len(first)), strict=True))
+        last = samples(of, known)
+        return dict(zip(last, pool.map(fit, last.values()), strict=True))
 
 
 def main() -> None:
     """Write the weights of every language beside its markers."""
-    for language, found in samples(rows("tune")).items():
-        lines = write_weights(fit(found))
+    for language, weights in fitted(rows("tune")).items():
+        lines = write_weights(weights)
         path = FOLDER / f"weights.{language}.tsv"
         path.write_text("\n".join(lines) + "\n", "utf-8")
-        print(f"{path.name}: {len(lines) - 1} features from {len(found)} rows")
+        print(f"{path.name}: {len(lines) - 1} features")
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@ import pytest
 
 from tests.extraction.figures import Figures, measure, rows, table
 
-BLIND = "blind-"
-"""How the names of rows begin whose writer had seen neither rules nor rows."""
+BLIND = "blind"
+"""How the names of rows begin whose writers had seen neither rules nor rows."""
 
 
 @pytest.fixture(scope="module", params=["tune", "test"])
@@ -33,24 +33,24 @@ def test_the_set_is_what_it_says() -> None:
 
 
 def test_kinds_are_found_and_little_process_leaks(figures: Figures) -> None:
-    # Guards against loss. The half "test" was neither fitted nor tuned on: what it gives is what unseen words give.
+    # Guards against loss. Nothing is fitted to the half "test".
     assert figures.strict >= 0.80
-    assert figures.lenient >= 0.84
-    assert figures.leak <= 0.075
+    assert figures.lenient >= 0.83
+    assert figures.leak <= 0.05
 
 
 def test_words_of_somebody_who_saw_neither_rules_nor_rows_are_read(blind: Figures) -> None:
     # Where it stands, a little below: what to expect of a stranger's words.
-    assert blind.process >= 100
-    assert blind.strict >= 0.76
-    assert blind.lenient >= 0.79
-    assert blind.leak <= 0.175
+    assert blind.process >= 500
+    assert blind.strict >= 0.77
+    assert blind.lenient >= 0.81
+    assert blind.leak <= 0.09
 
 
 def test_no_hard_case_is_weak(figures: Figures) -> None:
     shares = {case: sum(right) / len(right) for case, right in figures.cases.items() if case != "varied"}
-    assert {case: share for case, share in shares.items() if share < 0.75} == {}
-    assert sum(share >= 0.8 for share in shares.values()) >= len(shares) - 4
+    assert {case: share for case, share in shares.items() if share < 0.65} == {}
+    assert sum(share >= 0.8 for share in shares.values()) >= len(shares) - 8
 
 
 def test_the_table_names_every_kind(figures: Figures) -> None:

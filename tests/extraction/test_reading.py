@@ -94,6 +94,68 @@ def test_lists_under_a_heading_are_what_the_heading_says() -> None:
     ]
 
 
+@pytest.mark.parametrize("heading", ["# Notes", "## Log", "# Background", "# 笔记", "## 背景"])
+def test_under_a_heading_that_says_nothing_of_them_lines_are_judged_by_themselves(heading: str) -> None:
+    text = f"{heading}\n- port: 8080\n- Should the port be 8081?\n- paging on /list is not done yet\n"
+    assert [find.kind for find in finds(text)] == ["fact", "open"]
+
+
+@pytest.mark.parametrize("heading", ["# Plan", "# Next steps", "## 计划", "## 下一步"])
+def test_what_is_planned_is_open_unless_it_is_done(heading: str) -> None:
+    text = f"{heading}\n- rate limits for /search\n- migrate the jobs table: done\n"
+    assert [(find.kind, find.text) for find in finds(text)] == [("open", "rate limits for /search")]
+
+
+def test_what_is_done_is_not_open_but_may_be_an_artifact() -> None:
+    assert [find.kind for find in finds("# Done\n- wrote docs/api.yaml\n- paging on /list is missing\n")] == [
+        "artifact"
+    ]
+
+
+@pytest.mark.parametrize("heading", ["# Options", "# Rejected ideas", "# Examples", "## 备选", "## 例子"])
+def test_what_a_heading_calls_not_so_is_process(heading: str) -> None:
+    assert finds(f"{heading}\n- port: 8080\n- Use Redis for the cache.\n") == ()
+
+
+def test_a_box_is_one_line_with_its_bullet() -> None:
+    found = EXTRACTOR.extract("- [ ] write the changelog")
+    assert [find.text for find in found.finds] == ["write the changelog"]
+    assert found.process == 0
+    assert [find.text for find in finds("- [ ] one thing [x] another [ ] a third")] == ["one thing", "a third"]
+
+
+def test_a_half_width_comma_parts_chinese_clauses() -> None:
+    assert only("数据库是 MySQL 8.0,部署在 10.0.3.12").value == "MySQL 8.0"
+    assert [find.kind for find in finds("短信通道用的是阿里云,备用通道还没接")][-1:] == ["open"]
+    assert only("端口改成 8,080").value != 8
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Amounts are stored in cents, never floats.",
+        "The nightly job runs at 02:00 UTC.",
+        "Timestamps are stored in UTC.",
+        "The report runs on Mondays.",
+        "The handler is called on every request.",
+        "备份跑在凌晨两点",
+    ],
+)
+def test_a_time_or_a_unit_is_no_place_and_no_name(text: str) -> None:
+    keys = [find.key or "" for find in finds(text)]
+    assert not [key for key in keys if key.endswith((".location", "_name"))]
+
+
+def test_a_place_is_read_off_without_what_follows_it() -> None:
+    assert only("The dashboard runs on grafana.example.org since Monday.").value == "grafana.example.org"
+    find = only("The nightly job runs at 02:00 UTC on the worker box.")
+    assert (find.key, find.value) == ("nightly_job.location", "worker box")
+
+
+def test_how_something_works_now_with_a_certain_name_is_a_fact() -> None:
+    assert only("CSV export works behind the flag `billing_export_v2`.").kind == "fact"
+
+
 def test_what_was_rendered_can_be_read_again() -> None:
     text = "【事实（仅为报告）】端口是 8080\n【已定决策】决定用 Go；不改动 user 表\n【待办】补文档；测 Windows"
     kinds = [find.kind for find in finds(text)]

@@ -15,7 +15,7 @@ from workbench.extraction.weighing import COLUMNS, lexicon_of, read_weights, sca
     ("text", "kind"),
     [
         ("Positions come in over a queue in Frankfurt.", "fact"),
-        ("每个节点都带一份自己的缓存。", "fact"),
+        ("配置中心跑在两台虚机上。", "fact"),
         ("Put the legend at the bottom left.", "decision"),
     ],
 )
@@ -42,8 +42,8 @@ def test_names_and_numbers_count_by_their_sort() -> None:
 
 
 def test_weights_are_read_as_they_were_written() -> None:
-    lines = write_weights({"always": [1.0, 0, 0, 0, 0], "has the": [0.01, 0, 0, 0, 0], "label": [0.123, 0, 0, -2, 0]})
-    assert read_weights(lines) == {"always": (1, 0, 0, 0, 0), "label": (0.12, 0, 0, -2, 0)}
+    lines = write_weights({"(always)": [1.0, 0, 0, 0, 0], "has the": [0.01, 0, 0, 0, 0], "label": [0.123, 0, 0, -2, 0]})
+    assert read_weights(lines) == {"(always)": (100, 0, 0, 0, 0), "label": (12, 0, 0, -200, 0)}
     assert lines[0].split("\t")[1:] == [kind or "process" for kind in COLUMNS]
 
 

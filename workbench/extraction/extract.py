@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from workbench.extraction.correcting import corrections_for
-from workbench.extraction.judge import WEIGHED, Statement, ground, is_process, judge
+from workbench.extraction.judge import WEIGHED, Statement, ground, is_finished, is_process, judge
 from workbench.extraction.model import Extraction, Find, Form, Place, Priority, Undecided
-from workbench.extraction.notation import small
+from workbench.extraction.notation import full_commas, small
 from workbench.extraction.pasting import pasted_lines
 from workbench.extraction.prose import Line, lines_of, masked, place_in
 from workbench.extraction.reading import Reading, read
@@ -150,14 +150,13 @@ class Extractor:
             kind, rest = labelled
             for part in re.split(r"[；;]\s*", rest):
                 if part:
-                    yield part, line, (self._plain(kind, part, "section"),) if kind != "process" else ()
+                    yield part, line, (self._plain(kind, part, "section"),) if kind not in ("process", "done") else ()
             return
         if section == "process":
             yield line.text, line, ()
             return
         if section and line.kind == "item":
-            judged = self._judged(line.text)
-            yield line.text, line, judged or (self._plain(section, line.text, "section"),)
+            yield line.text, line, self._listed(section, line.text)
             return
         # Cut where nothing is quoted: somebody else's full stop ends no sentence of the speaker.
         told = False
@@ -165,6 +164,16 @@ class Extractor:
             sentence = line.text[start : start + len(piece)]
             told = told or speaks(sentence) == "other"
             yield sentence, line, () if told else self._judged(sentence)
+
+    def _listed(self, section: str, text: str) -> tuple[Find, ...]:
+        """What an item of a list states, which is under a heading that says what its items are."""
+        judged = self._judged(text)
+        if section == "done":
+            return tuple(find for find in judged if find.kind != "open")
+        if any(find.sure for find in judged):
+            return judged
+        finished = section == "open" and is_finished(*self.told(text))
+        return () if finished else (self._plain(section, text, "section"),)
 
     def _heading(self, line: Line) -> str | None:
         """The kind of the lines under a heading or a label that stands alone."""
@@ -205,10 +214,13 @@ class Extractor:
             sentence[: hidden.start()] + sentence[hidden.end() :]
         ):
             return (_todo(sentence),)
-        text = masked(sentence)
-        rules = self.book.of(text)
-        text = text.replace("\u2019", "'")
+        text, rules = self.told(sentence)
         return tuple(_find(sentence, statement, rules) for statement in judge(text, rules))
+
+    def told(self, sentence: str) -> tuple[str, Rules]:
+        """What of a sentence is judged, with code and others' words masked, and by which rules."""
+        text = full_commas(masked(sentence))
+        return text.replace("\u2019", "'"), self.book.of(text)
 
     def _qualifies(self, found: tuple[Find, ...], before: Find, quote: str, here: Place) -> bool:
         """Whether what was only weighed is no fact of its own, but says where, since when or why of an open item."""
@@ -229,7 +241,7 @@ class Extractor:
 def _find(sentence: str, statement: Statement, rules: Rules) -> Find:
     text = sentence[statement.start : statement.end].strip().strip("，,；; ")
     # Words that are quoted oblige nobody.
-    said = small(masked(text).replace("\u2019", "'"))
+    said = small(full_commas(masked(text)).replace("\u2019", "'"))
     rule, keyed = statement.rule, statement.kind in ("fact", "decision")
     lifts = rules.words["lifts"].search(ground(said, rules)) is not None
     obliges = statement.kind == "decision" and rules.words["obliges"].search(said) is not None

@@ -117,7 +117,45 @@ def features_of(body: str, lexicon: Lexicon, language: str) -> set[str]:
     body = body.replace("**", "")
     trimmed = _TRIM.match(body)
     body = (body[trimmed.end() :] if trimmed else body).strip()
-    return set(_chinese(body, lexicon) if language == "zh" else _english(body, lexicon))
+    found = _chinese(body, lexicon) if language == "zh" else _english(body, lexicon)
+    found += _wording(body, gaps=language == "zh")
+    return set(found)
+
+
+_WORD = re.compile(rf"[a-z']+|\d+|[^\w\s{QUOTE}{CODE}]|[{HAN}]|[{QUOTE}{CODE}]+")
+_PIECES = re.compile(r"[,;:，；：。—–]|\.\s|\s-\s")
+
+
+def _wording(body: str, *, gaps: bool) -> list[str]:
+    """The words themselves: alone, in a row or with gaps, and where in which piece of the clause they stand."""
+    lowered = body.lower()
+    words = _words(lowered)
+    found = list(words)
+    if gaps:
+        for gap in (2, 3, 4):
+            found += [f"{one}…{two}" for one, two in zip(words, words[gap:], strict=False)]
+    else:
+        found += [f"{one} {two}" for one, two in pairwise(words)]
+        found += map(" ".join, zip(words, words[1:], words[2:], strict=False))
+    pieces = [piece for piece in map(_words, _PIECES.split(lowered)) if piece]
+    for number, piece in enumerate(pieces):
+        where = "=" if len(pieces) == 1 else "<" if number == 0 else ">" if number == len(pieces) - 1 else "~"
+        found += [where + word for word in piece]
+        for size in (1, 2, 3):
+            start = " ".join(piece[:size])
+            found += f"^{start}", f"^{where}{start}", " ".join(piece[-size:]) + "$"
+    return found
+
+
+def _words(lowered: str) -> list[str]:
+    return [_sign(word) if word[0] in _SPECIAL else word for word in _WORD.findall(lowered)]
+
+
+_SPECIAL = frozenset(f"0123456789{QUOTE}{CODE}")
+
+
+def _sign(word: str) -> str:
+    return word[0] if word[0] in (QUOTE, CODE) else "0"
 
 
 def _shape(body: str, certain: int, length: int) -> Iterator[str]:

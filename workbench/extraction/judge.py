@@ -5,27 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from workbench.extraction.model import PRECEDENCE, Kind
 from workbench.extraction.notation import small
+from workbench.extraction.reading import read
 from workbench.extraction.rules import Called, Index, Rule, Rules
-from workbench.extraction.weighing import Scale, scale_of
+from workbench.extraction.weighing import scale_of
 
 _AN_AFTERTHOUGHT = 14
 _A_NOD = 4
 """Characters: \u8bf4\u597d\u4e86 before what was agreed."""
 _STOPS = ".!。！ "
-LEAST_LEAD, LEAST_SECOND = 40, 50
-"""On the scale, in hundredths: how far before process a statement has to be, and a further clause of it."""
-OVERRULED = {True: 100, False: 0}
-"""How far behind on the scale what a marker found is not believed: of a rule that is rarely wrong, of another."""
-_SHORTEST_SECOND = 4
-_MARKED = 100
-"""What a marker counts where a piece of a sentence is weighed by itself."""
-LEAST_APART = {True: 200, False: 500}
-"""On the scale: how clearly two pieces of a sentence have to be told, taken together, to be two statements; whether
-the second is open, or anything else, which more often says something of the first."""
+LEAST_LEAD: Mapping[str, int] = {"en": 35, "zh": 50}
+"""On the scale, in hundredths, by language: how far before process a sentence has to be to state something."""
+LEAST_OF_A_PIECE, LEAST_AGAINST = 20, 150
+"""The same of a piece of a sentence that may be a statement by itself, and of a sentence that a rule calls process."""
+_SHORTEST_PIECE = 4
+LEAST_SECOND = 100
+"""How far before process a further kind has to be in a sentence that is looked at for two statements."""
+LEAST_APART = {True: 200, False: 600}
+"""How clearly two pieces of a sentence have to be told, taken together, to be two statements; whether the second is
+open, or anything else, which more often says something of the first."""
 _APART: frozenset[tuple[Kind, Kind]] = frozenset(
     {
         ("fact", "open"),
@@ -72,97 +74,100 @@ class Clause(NamedTuple):
     strong: bool
     """Whether a semicolon or a word that turns stands before it."""
     barred: frozenset[str] = frozenset()
-    """Kinds that it cannot be of."""
+    """Kinds of which no marker finds it."""
 
 
 def judge(masked: str, rules: Rules) -> tuple[Statement, ...]:
     """The statements of a sentence in which code and others' words are masked; empty: it is process."""
     seen = look(masked, rules)
-    if seen is None:
+    if seen.shut:
         return ()
-    scale = scale_of(rules.language)
-    if len(seen.marked) > 1:
-        return tuple(_of_two(statement, masked, scale, rules) for statement in seen.marked)
-    named = rules.set_thing.match(small(ground(masked, rules))) is not None
-    if seen.marked and (seen.marked[0].rule.final or named):
+    if not seen.against and any(statement.rule.final for statement in seen.marked):
         return seen.marked
-    if named and not seen.doubted:
-        leaning = scale.lean(ground(masked, rules), seen.signs)
-        kind: Kind = "decision" if leaning.scores["decision"] > leaning.scores["fact"] else "fact"
-        return (Statement(kind, 0, len(masked), WEIGHED),)
-    found = _first_of(masked, seen, scale, rules)
-    return _apart(found, seen, masked, scale, rules) if found else ()
+    whole = _weighed(masked, seen, rules, LEAST_LEAD[rules.language])
+    return _apart(whole, seen, masked, rules) if whole else ()
 
 
-def _of_two(marked: Statement, masked: str, scale: Scale, rules: Rules) -> Statement:
-    """One of several statements; whether it is a fact or a choice the scale knows better than a doubtful marker."""
-    if marked.rule.sure or marked.kind not in ("fact", "decision"):
-        return marked
-    scores = scale.lean(ground(masked[marked.start : marked.end], rules)).scores
-    other: Kind = "decision" if marked.kind == "fact" else "fact"
-    if scores[other] - scores[marked.kind] <= OVERRULED[False]:
-        return marked
-    return marked._replace(kind=other, rule=WEIGHED)
+class _Weighed(NamedTuple):
+    """What a sentence, or a piece of one, states as a whole; how clearly, and which rule found it."""
+
+    kind: Kind
+    lead: int
+    second: int
+    """How far before process the kind is for which the next most speaks."""
+    rule: Rule
 
 
-def _first_of(masked: str, seen: Look, scale: Scale, rules: Rules) -> Statement | None:
-    """What a sentence states as a whole, or the piece of it that a marker found."""
-    if not seen.marked:
-        leaning = scale.lean(ground(masked[seen.start : seen.end], rules), seen.signs)
-        kind = leaning.kind
-        if kind is None or kind in seen.barred or leaning.lead() < LEAST_LEAD:
+def _weighed(text: str, seen: Look, rules: Rules, least: int) -> _Weighed | None:
+    """What the scale says, on which what the rules say lies too; None: process."""
+    body = ground(text, rules)
+    leaning = scale_of(rules.language).lean(body, seen.signs)
+    kind, marked = leaning.kind, None if seen.against else next(iter(seen.marked), None)
+    if not seen.against and rules.set_thing.match(small(body)):
+        kind = "decision" if leaning.scores["decision"] > leaning.scores["fact"] else "fact"
+    else:
+        told = leaning.lead >= (LEAST_AGAINST if seen.firm else least)
+        if seen.firm and told and _binds(text, rules):
             return None
-        return Statement(kind, seen.start, seen.end, WEIGHED)
-    marked = seen.marked[0]
-    leaning = scale.lean(ground(masked[marked.start : marked.end], rules), seen.signs)
-    kind = leaning.kind
-    if kind == marked.kind or leaning.scores[kind] - leaning.scores[marked.kind] < OVERRULED[marked.rule.sure]:
-        return marked
-    return marked._replace(kind=kind, rule=WEIGHED) if kind else None
+        if marked and not (told and kind == marked.kind):
+            # A rule that is laid down, or what a known thing is, is found where a marker finds it.
+            heeded = marked.rule.sure or leaning.lead > -LEAST_AGAINST
+            kind, told = (marked.kind, True) if heeded and _binds(text, rules) else (kind, told)
+        if not told:
+            return None
+    rule = next((statement.rule for statement in seen.marked if statement.kind == kind), WEIGHED)
+    second = max([leaning.scores[other] for other in PRECEDENCE if other != kind]) - leaning.scores[None]
+    return _Weighed(kind, leaning.lead, second, rule)
 
 
-def _apart(found: Statement, seen: Look, masked: str, scale: Scale, rules: Rules) -> tuple[Statement, ...]:
+def _binds(text: str, rules: Rules) -> bool:
+    """Whether a sentence lays down a rule, or what a thing is that is known by name, or corrects itself."""
+    lowered = small(text)
+    if any(pattern.search(lowered) for pattern in (rules.words["obliges"], rules.set_thing, rules.forbidding)):
+        return True
+    reading = read(text, rules)
+    return reading.old is not None or reading.key in rules.known_keys
+
+
+def _apart(whole: _Weighed, seen: Look, masked: str, rules: Rules) -> tuple[Statement, ...]:
     """A statement, cut in two where what comes after a comma states something of another kind by itself."""
-    best: tuple[int, int, Kind, Kind] | None = None
-    for place in range(1, len(seen.clauses)):
-        last, clause = seen.clauses[place - 1], seen.clauses[place]
-        after = _alone(masked[clause.start : found.end], clause, scale, rules)
-        if after is None or after[0] not in _SECOND[found.kind]:
+    best: tuple[int, int, _Weighed, _Weighed] | None = None
+    for last, clause in pairwise(seen.clauses) if whole.second >= LEAST_SECOND else ():
+        after = _alone(masked[clause.start : seen.end], rules)
+        if after is None or after.kind not in _SECOND[whole.kind]:
             continue
-        before = _alone(masked[found.start : last.end], last, scale, rules)
-        if before is None or (before[0], after[0]) not in _APART or found.kind not in (before[0], after[0]):
+        before = _alone(masked[seen.start : last.end], rules)
+        if before is None or (before.kind, after.kind) not in _APART or whole.kind not in (before.kind, after.kind):
             continue
-        if before[0] == "artifact" and after[0] != "open" and _OF_THE_ARTIFACT.match(clause.body):
+        if before.kind == "artifact" and after.kind != "open" and _OF_THE_ARTIFACT.match(clause.body):
             continue
-        lead = before[1] + after[1]
-        if lead >= LEAST_APART[after[0] == "open"] and (best is None or lead > best[0]):
-            best = (lead, place, before[0], after[0])
+        lead = before.lead + after.lead
+        if lead >= LEAST_APART[after.kind == "open"] and (best is None or lead > best[0]):
+            best = (lead, clause.start, before, after)
     if best is None:
-        return (found,)
-    _, place, before_kind, after_kind = best
-    start = seen.clauses[place].start
+        return (Statement(whole.kind, seen.start, seen.end, whole.rule),)
+    _, start, before, after = best
     return (
-        Statement(before_kind, found.start, start, found.rule if before_kind == found.kind else WEIGHED),
-        Statement(after_kind, start, found.end, found.rule if after_kind == found.kind else WEIGHED),
+        Statement(before.kind, seen.start, start, before.rule),
+        Statement(after.kind, start, seen.end, after.rule),
     )
 
 
-def _alone(text: str, clause: Clause, scale: Scale, rules: Rules) -> tuple[Kind, int] | None:
-    """What a piece of a sentence would be if nothing else were said, and how clearly."""
-    body = ground(text.strip(), rules).rstrip(_STOPS)
-    leaning = scale.lean(body)
-    if rule := _best(clause.body, rules, clause.barred):
-        kind = _kind(rule)
-        return kind, max(leaning.scores[kind] - leaning.scores[None], _MARKED)
-    kind_or_none = leaning.kind
-    if kind_or_none is None or kind_or_none in clause.barred or len(body) < _SHORTEST_SECOND:
-        return None
-    lead = leaning.lead()
-    return (kind_or_none, lead) if lead >= LEAST_SECOND else None
+def _alone(text: str, rules: Rules) -> _Weighed | None:
+    """What a piece of a sentence would be if nothing else were said."""
+    text = text.strip()
+    return _weighed(text, look(text, rules), rules, LEAST_OF_A_PIECE) if len(text) >= _SHORTEST_PIECE else None
+
+
+def pieces(masked: str, rules: Rules) -> list[tuple[str, str]]:
+    """The ways in which a sentence may be cut in two."""
+    joints = pairwise(_clauses(masked, rules))
+    cuts = [(masked[: last.end].strip(), masked[clause.start :].strip()) for last, clause in joints]
+    return [cut for cut in cuts if min(map(len, cut)) >= _SHORTEST_PIECE]
 
 
 class Look(NamedTuple):
-    """What the rules say of a sentence that none of them excludes."""
+    """What the rules say of a sentence."""
 
     marked: tuple[Statement, ...]
     start: int
@@ -170,43 +175,45 @@ class Look(NamedTuple):
     """What of it may state something."""
     signs: tuple[str, ...]
     """What the rules say, as features for the scale."""
-    barred: frozenset[str]
-    """Kinds that no clause of it can be of."""
     clauses: tuple[Clause, ...]
     """Those that may state something."""
-    doubted: bool
-    """Whether a rule that may be overruled calls it process."""
+    against: tuple[Rule, ...]
+    """The rules that call it process."""
+
+    @property
+    def firm(self) -> bool:
+        """Whether one of these does more than cast doubt."""
+        return any(not rule.soft for rule in self.against)
+
+    @property
+    def shut(self) -> bool:
+        """Whether it is process whatever it is made of."""
+        return any(rule.shut for rule in self.against)
 
 
-def look(masked: str, rules: Rules) -> Look | None:
-    """What the rules say of a sentence; None: it is process, whatever it is made of."""
+def look(masked: str, rules: Rules) -> Look:
+    """What the rules say of a sentence."""
     whole = rules.called(ground(masked, rules).rstrip(_STOPS))
-    against: list[Rule] = []
-    for rule in whole.fitting(rules.on_sentences):
-        if not rule.soft:
-            return None
-        against.append(rule)
+    against = list(whole.fitting(rules.on_sentences))
     clauses = _clauses(masked, rules)
     kept, dropped = _kept(clauses, rules)
-    if not kept and not all(rule.soft for rule in dropped if not rule.kinds):
-        return None
+    barring = [rule for rule in dropped if not rule.kinds]
+    if not kept:
+        against += barring
     marked = () if against else _marked(masked, whole, clauses, kept, rules)
-    signs = {f"against it {rule.name}" for rule in (*against, *(() if marked else dropped))}
-    for statement in marked[:1]:
+    signs = {f"against it {rule.name}" for rule in against} | {f"within it {rule.name}" for rule in dropped}
+    for statement in marked:
         signs |= {f"marked {statement.kind}", f"marked {statement.kind} by {statement.rule.name}"}
     if not marked:
-        signs.add("unmarked, doubted" if against or not kept else "unmarked")
-    # A plan in doubt is weighed with the rest of its sentence.
-    whole_of_it = not marked and all(rule.soft for rule in dropped if not rule.kinds)
-    taken = clauses if whole_of_it else kept or clauses
+        signs.add("unmarked, doubted" if against else "unmarked")
+    taken = kept if kept and marked else clauses
     return Look(
         marked,
         taken[0].start if taken else 0,
         taken[-1].end if taken else len(masked),
         tuple(sorted(signs)),
-        frozenset.intersection(*(clause.barred for clause in taken)) if taken else frozenset(),
         tuple(taken),
-        bool(against) or not kept,
+        tuple(against),
     )
 
 
@@ -232,6 +239,12 @@ def is_process(masked: str, rules: Rules) -> bool:
     if any(whole.fitting(rules.on_sentences)):
         return True
     return not any(clause.body for clause in _kept(_clauses(masked, rules), rules)[0])
+
+
+def is_finished(masked: str, rules: Rules) -> bool:
+    """Whether rules say of a part of a sentence that it is done."""
+    finished = [rule for rule in rules.on_clauses if "open" in rule.kinds]
+    return any(any(rules.called(clause.body).fitting(finished)) for clause in _clauses(masked, rules))
 
 
 @lru_cache(maxsize=16)

@@ -98,6 +98,14 @@ def small(text: str) -> str:
     return text.replace("\u0130", "I").lower()
 
 
+_HALF_COMMA = re.compile(rf"(?<=[{HAN}]),|,(?=\s?[{HAN}])")
+
+
+def full_commas(text: str) -> str:
+    """A text in which a comma next to a Chinese character is a Chinese one, as its writer meant it."""
+    return _HALF_COMMA.sub("，", text) if "," in text else text
+
+
 def _to_small(large: re.Match[str]) -> str:
     return small(large[0]) if len(large[0]) == 1 else large[0]
 

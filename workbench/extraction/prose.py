@@ -114,7 +114,10 @@ def lines_of(text: str) -> Iterator[Line]:
 def _raw_lines(text: str) -> Iterator[tuple[int, str]]:
     """The lines of a text with their numbers; of several boxes in a line every one is a line."""
     for number, raw in enumerate(text.split("\n"), 1):
-        for piece in _NEXT_BOX.split(raw) if _BOX.match(raw) else (raw,):
+        box = _BOX.match(raw)
+        first, *further = _NEXT_BOX.split(raw[box.start(2) :]) if box else (raw,)
+        yield number, raw[: box.start(2)] + first if box else raw
+        for piece in further:
             yield number, piece
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from workbench.domain.fact import is_key, value_text
 from workbench.domain.record import Json
 from workbench.extraction.correcting import corrected, gist
-from workbench.extraction.notation import grams, groups_of, small
+from workbench.extraction.notation import full_commas, grams, groups_of, small
 from workbench.extraction.rules import Rules, rules_of, things
 
 _ASIDE = re.compile(r"\s*[（(][^（()）]*[)）]?$")
@@ -58,7 +58,7 @@ class Reading:
 
 def read(text: str, rules: Rules, *, constraint: bool = False) -> Reading:
     """Key and value of a statement, as far as its words allow."""
-    body = rules.words["label"].sub("", text.strip().strip("*_").strip()).strip()
+    body = rules.words["label"].sub("", full_commas(text).strip().strip("*_").strip()).strip()
     body = gist(re.sub(r"^[\s\-*•]+", "", body), rules).rstrip(".!。！;； ")
     if constraint and not rules.words["except"].search(body) and (found := rules.forbidding.search(body)):
         key = _key(found["key"], rules)
@@ -110,6 +110,8 @@ def _reading(groups: dict[str, str | None], rules: Rules) -> Reading | None:
     said = groups.get("value") or groups.get("place")
     if not said:
         return None
+    if groups.get("place") and (said := _place(said, rules)) is None:
+        return None
     value, of = _value(said, rules)
     before = groups.get("old")
     old, of_old = _value(before, rules) if before else (None, None)
@@ -141,6 +143,15 @@ def _reading(groups: dict[str, str | None], rules: Rules) -> Reading | None:
         return Reading(key, value, old)
     key = of or of_old
     return Reading(key, value, old) if key or old is not None else None
+
+
+def _place(said: str, rules: Rules) -> str | None:
+    """Of the words that may say where something is those that name a place, if any do."""
+    for part in rules.words["further"].split(said):
+        text = part.strip(_MARKS)
+        if rules.words["place"].search(text) and not rules.words["no_place"].search(text):
+            return part
+    return None
 
 
 def _value(said: str, rules: Rules) -> tuple[Json, str | None]:

@@ -68,7 +68,9 @@ class Rule:
     constraint: bool = False
     sure: bool = False
     soft: bool = False
-    """Process unless what the clause is made of speaks clearly for a statement."""
+    """Casts doubt only: what the clause is made of decides."""
+    shut: bool = False
+    """Process whatever it is made of. What is neither is process unless the scale speaks clearly for a statement."""
 
     @property
     def final(self) -> bool:
@@ -132,6 +134,11 @@ class Rules:
         return compile_small(rf"(?:the |our |all )?{names}\s*{link}\s*\S.{{0,30}}$")
 
     @cached_property
+    def known_keys(self) -> frozenset[str]:
+        """Keys of the things that are known by name."""
+        return frozenset((*self.names.values(), *things().keys.values()))
+
+    @cached_property
     def spanning(self) -> tuple[Rule, ...]:
         """Statement rules that look at a whole sentence."""
         return tuple(rule for rule in self.statements if rule.scope == "sentence")
@@ -189,7 +196,7 @@ class Rules:
             index = Index.of(literal_marker(phrase, self.language) for phrase in phrases)
             own = Rule(name="workspace", markers=index, unless=Index({}, ()))
             if kind == "process":
-                process.append(replace(own, scope="sentence"))
+                process.append(replace(own, scope="sentence", shut=True))
             elif kind == "constraint":
                 statements.insert(0, replace(own, kind="decision", constraint=True, sure=True))
             else:
@@ -248,6 +255,7 @@ def rules_for(language: str) -> Rules:
             constraint=row.get("constraint", False),
             sure=row.get("sure", False),
             soft=row.get("soft", False),
+            shut=row.get("shut", False),
         )
 
     return Rules(

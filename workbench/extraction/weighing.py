@@ -1,4 +1,4 @@
-"""Weighing a clause that no marker settles: every feature speaks for some kinds and against others.
+"""Weighing a sentence: every feature of it speaks for some kinds and against others.
 
 The weights are data (``rules/weights.en.tsv``, ``rules/weights.zh.tsv``: a feature a line, a kind a column), fitted to
 the labelled sentences by ``python -m tests.extraction.fit``; nothing is learned while the program runs.
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import chain
+from operator import lshift
 from typing import NamedTuple
 
 from workbench.extraction.features import Lexicon, features_of
@@ -20,8 +20,8 @@ from workbench.extraction.model import PRECEDENCE, Kind
 
 COLUMNS: tuple[Kind | None, ...] = (*PRECEDENCE, None)
 """What a clause may be; None: process."""
-ALWAYS = "always"
-"""The feature that every clause has."""
+ALWAYS = "(always)"
+"""The feature that every clause has; no word looks like it."""
 
 
 _BITS = 20
@@ -38,15 +38,15 @@ class Leaning(NamedTuple):
     scores: Mapping[Kind | None, int]
 
     @property
-    def kind(self) -> Kind | None:
+    def kind(self) -> Kind:
         """The kind for which most speaks; of equals the one of higher precedence."""
-        return max(COLUMNS, key=self.scores.__getitem__)
+        return max(PRECEDENCE, key=self.scores.__getitem__)
 
+    @property
     def lead(self) -> int:
-        """By how much the first is before the second; facts and decisions do not stand against each other."""
-        best = self.kind
-        alike = ("fact", "decision") if best in ("fact", "decision") else (best,)
-        return self.scores[best] - max(score for kind, score in self.scores.items() if kind not in alike)
+        """How much more speaks for a statement, of whatever kind, than for process."""
+        kinds = sum([math.exp(self.scores[kind] / 100) for kind in PRECEDENCE])
+        return round(100 * math.log(kinds)) - self.scores[None]
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,10 @@ class Scale:
     def lean(self, body: str, signs: Iterable[str] = ()) -> Leaning:
         """Weigh a clause in which code and others' words are masked, with what the rules say of it."""
         features = features_of(body, self.lexicon, self.language)
-        found = filter(None, map(self.weights.get, chain(features, signs, (ALWAYS,))))
-        return Leaning(dict(zip(COLUMNS, _columns(sum(found, _NOTHING)), strict=True)))
+        features.update(signs)
+        features.add(ALWAYS)
+        total = sum(filter(None, map(self.weights.get, features)), _NOTHING)
+        return Leaning(dict(zip(COLUMNS, _columns(total), strict=True)))
 
     def why(self, body: str, kind: Kind | None, most: int = 5) -> tuple[str, ...]:
         """The features that speak most for a kind against process (or the other way round)."""
@@ -84,13 +86,13 @@ def lexicon_of(language: str) -> Lexicon:
 @cache
 def scale_of(language: str) -> Scale:
     """The scale of ``en`` or ``zh``."""
-    read = read_weights(_text(f"weights.{language}.tsv").splitlines())
+    read = read_weights(_text(f"weights.{language}.tsv").rstrip("\n").split("\n"))
     return Scale(language, lexicon_of(language), {feature: _packed(weights) for feature, weights in read.items()})
 
 
-def _packed(weights: Sequence[float]) -> int:
+def _packed(weights: Iterable[int]) -> int:
     """The weights of a feature as one number."""
-    return sum([round(weight * 100) << place for place, weight in zip(_PLACES, weights, strict=True)])
+    return sum(map(lshift, weights, _PLACES))
 
 
 def _columns(total: int) -> list[int]:
@@ -102,20 +104,19 @@ def _text(name: str) -> str:
     return (files(__package__) / "rules" / name).read_text("utf-8")
 
 
-def read_weights(lines: Iterable[str]) -> dict[str, tuple[float, ...]]:
-    """Weights by feature from lines of ``feature<tab>weight…``; the first line names the columns."""
+def read_weights(lines: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    """Weights in hundredths by feature from lines of ``feature<tab>weight…``; the first line names the columns."""
     rows = (line.split("\t") for line in lines)
     next(rows, None)
-    return {feature: tuple(map(float, weights)) for feature, *weights in rows}
+    return {feature: tuple(map(int, weights)) for feature, *weights in rows}
 
 
-def write_weights(weights: Mapping[str, Sequence[float]], least: float = 0.1) -> list[str]:
+def write_weights(weights: Mapping[str, Sequence[float]], least: float = 0.03) -> list[str]:
     """The lines that :func:`read_weights` reads; features that hardly speak are left out."""
     lines = ["\t".join(("feature", *(kind or "process" for kind in COLUMNS)))]
     for feature in sorted(weights):
-        rounded = [round(weight, 2) + 0.0 for weight in weights[feature]]
-        if feature == ALWAYS or max(map(abs, rounded)) >= least:
-            lines.append("\t".join((feature, *(f"{weight:g}" for weight in rounded))))
+        if feature == ALWAYS or max(map(abs, weights[feature])) >= least:
+            lines.append("\t".join((feature, *(str(round(weight * 100)) for weight in weights[feature]))))
     return lines
 
 
