@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
+
+import msgspec
 
 from workbench.domain.record import Json, Part
 
@@ -87,6 +90,43 @@ class ToolCall(Part, frozen=True, gc=False):
     command: str | None = None
     """The command line, where the call runs one."""
     paths: tuple[str, ...] = ()
+
+    def plain(self) -> ToolCall:
+        """The same, holding all that it says."""
+        return self
+
+
+_held_args: Callable[[ToolCall], str] = vars(ToolCall)["args"].__get__
+_held_command: Callable[[ToolCall], str | None] = vars(ToolCall)["command"].__get__
+_decode = msgspec.json.Decoder().decode
+AS_ARGUED = ""
+"""Stands for a command that is told by the arguments."""
+
+
+class WrittenCall(ToolCall, frozen=True, gc=False):
+    """A call that holds its arguments as the JSON they are written in, which is the text of its message besides.
+
+    In place of a command that is one of the arguments, ``cmd`` or else ``command``, it holds :data:`AS_ARGUED`.
+    """
+
+    @property  # type: ignore[misc]  # the field beneath holds the text
+    def args(self) -> Json:
+        """The arguments, made each time they are asked for: hardly any ever are."""
+        return _decode(_held_args(self))
+
+    @property  # type: ignore[misc]
+    def command(self) -> str | None:
+        """The command line, where the call runs one."""
+        held = _held_command(self)
+        if held != AS_ARGUED:
+            return held
+        args = self.args
+        told: str = args["cmd"] if "cmd" in args else args["command"]
+        return told
+
+    def plain(self) -> ToolCall:
+        """The same, holding all that it says."""
+        return ToolCall(self.call_id, self.name, self.kind, self.args, self.command, self.paths)
 
 
 class ToolResult(Part, frozen=True, gc=False):

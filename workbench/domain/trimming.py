@@ -105,16 +105,11 @@ def fates(messages: Iterable[Message], trims: Iterable[Trim]) -> dict[str, Fate]
 
 def with_partners(messages: Sequence[Message], marked: Collection[str]) -> frozenset[str]:
     """The marked ids with what goes together with them: a call and its result."""
-    calls: dict[str, set[str]] = {}
-    for message in messages:
-        part = message.call or message.result
-        if part is not None:
-            calls.setdefault(part.call_id, set()).add(message.id)
-    chosen = set(marked)
-    for group in calls.values():
-        if group & chosen:
-            chosen |= group
-    return frozenset(chosen)
+    touched = {part.call_id for m in messages if m.id in marked and (part := m.call or m.result) is not None}
+    if not touched:
+        return frozenset(marked)
+    partners = (m.id for m in messages if (part := m.call or m.result) is not None and part.call_id in touched)
+    return frozenset(marked).union(partners)
 
 
 @dataclass(frozen=True)

@@ -200,7 +200,7 @@ class Follower:
         tally["said"] += 1
         tally["sentences"] += done.process + len({find.place.sentence for find in done.finds})
         tally["process"] += done.process
-        tally["before"] += self._ctx.tokens.count(TOKENIZER, message)
+        tally["before"] += tokens.count(message.text)
         tally["after"] += sum(tokens.count(find.text) for find in done.finds)
         tally["records"] += done.form == "record"
         return done.finds

@@ -21,6 +21,7 @@ from workbench.errors import NotFoundError, UsageError
 from workbench.services import kept
 from workbench.services.context import Context
 from workbench.services.history_rows import TOKENIZER, SessionRows, Tally
+from workbench.services.rows import Joined, Rows
 from workbench.services.sessions import AttachedSession, attached
 from workbench.services.view import HistoryView, MessageView
 from workbench.store.records import Records
@@ -45,7 +46,7 @@ def session_fates(records: Records, session: AttachedSession) -> dict[str, Fate]
 def view(ctx: Context, records: Records, task: Task, sessions: list[AttachedSession] | None = None) -> HistoryView:
     """The messages of a task's sessions with their fate and price."""
     found: list[SessionRows] = []
-    shown: list[tuple[tuple[MessageView, ...], Tally]] = []
+    shown: list[tuple[Rows, Tally]] = []
     absent: list[str] = []
     cited = cited_messages(records, task)
     for session in sessions if sessions is not None else attached(ctx, records, task):
@@ -59,10 +60,10 @@ def view(ctx: Context, records: Records, task: Task, sessions: list[AttachedSess
             if state is not None:
                 ctx.sessions.keep(state)
         found.append(rows)
-        own = tuple(row for row in rows.rows if row.message.id not in session.repeated) if session.repeated else None
+        own = rows.rows.without(session.repeated) if session.repeated else None
         shown.append((rows.rows, rows.tally) if own is None else (own, Tally(own)))
     return HistoryView(
-        messages=shown[0][0] if len(shown) == 1 else tuple(row for rows, _ in shown for row in rows),
+        messages=shown[0][0] if len(shown) == 1 else Joined([rows for rows, _ in shown]),
         tokens_all=sum(tally.all for _, tally in shown),
         tokens_kept=sum(tally.kept for _, tally in shown),
         tokenizer=TOKENIZER,

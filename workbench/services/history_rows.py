@@ -6,11 +6,11 @@ import zlib
 from array import array
 from bisect import bisect_left
 from collections.abc import Collection, Iterable
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from workbench.domain.message import Message
-from workbench.domain.trimming import Rulings, Trim
+from workbench.domain.trimming import Fate, Rulings, Trim
+from workbench.services.rows import Rows
 from workbench.services.view import MessageView
 from workbench.tokens import counter
 
@@ -25,7 +25,6 @@ _TOGETHER = 4 << 20
 """Characters that are counted at once."""
 _MANY = 10_000
 """Rows that are many to be made at once."""
-_SEQ = attrgetter("message.seq")
 
 
 class Tally:
@@ -37,17 +36,17 @@ class Tally:
         self._summaries: dict[str, str] = {}
         self._replaced: dict[str, int] = {}
         for row in rows:
-            self.add(row)
+            self.add(row.tokens, row.fate)
 
-    def add(self, row: MessageView, sign: int = 1) -> None:
-        """Count a row; with -1, count it no longer."""
-        tokens, fate = row.tokens * sign, row.fate
+    def add(self, price: int, fate: Fate, sign: int = 1) -> None:
+        """Count a row that costs so much; with -1, count it no longer."""
+        tokens = price * sign
         self.all += tokens
         match fate.disposition:
             case "kept":
                 self._plain += tokens
             case "externalised":
-                self._plain += sign * min(row.tokens, REFERENCE_TOKENS)
+                self._plain += sign * min(price, REFERENCE_TOKENS)
             case "summarised" if fate.trim is not None:
                 self._summaries[fate.trim.id] = fate.trim.text
                 self._replaced[fate.trim.id] = self._replaced.get(fate.trim.id, 0) + tokens
@@ -66,8 +65,7 @@ class SessionRows:
     """The visible messages of one session."""
 
     def __init__(self, tokens: array[int] | None = None) -> None:
-        self.rows: tuple[MessageView, ...] = ()
-        self._rows: list[MessageView] = []
+        self.rows = Rows()
         self.tally = Tally()
         self._messages: tuple[Message, ...] = ()
         self._trims: tuple[Trim, ...] = ()
@@ -77,7 +75,7 @@ class SessionRows:
         self.tokens = tokens if tokens is not None else array("i")
         self._known = len(self.tokens)
         """Of them, those that are known without the messages that they were counted of."""
-        self._checks = array("L")
+        self._checks = array("I")
 
     def moved(self, since: int) -> None:
         """From this place on the session's messages are others."""
@@ -107,7 +105,7 @@ class SessionRows:
         trims = tuple(trims)
         since = 0 if trims != self._trims else min(self._since, len(self._messages))
         if cited != self._cited:
-            self._cite(cited)
+            self.rows, self._cited = self.rows.citing(cited), cited
         if since == len(messages) == len(self._messages):
             return
         from workbench.sessions.bulk import undisturbed
@@ -117,38 +115,26 @@ class SessionRows:
             self._make(messages, since, Rulings(trims), cited)
         self._messages, self._trims, self._since = messages, trims, len(messages)
 
-    def _cite(self, cited: frozenset[str]) -> None:
-        """Other messages are some record's source now; all that is shown of the rest stays."""
-        changed = {ref.partition("#")[2] for ref in cited ^ self._cited}
-        for place, row in enumerate(self._rows):
-            if row.message.id in changed:
-                self._rows[place] = MessageView(row.message, row.fate, row.tokens, row.message.ref in cited)
-        self.rows, self._cited = tuple(self._rows), cited
-
     def _make(self, messages: tuple[Message, ...], since: int, rulings: Rulings, cited: Collection[str]) -> None:
-        """Make the rows of the messages from ``since`` on; one that is as before stays the same object."""
-        first = bisect_left(self._rows, since, key=_SEQ)
-        old = self._rows[first:]
-        for row in old:
-            self.tally.add(row, -1)
+        """Make the rows of the messages from ``since`` on."""
+        before = self.rows.places
+        first = bisect_left(before, since)
+        for row in self.rows[first:]:
+            self.tally.add(row.tokens, row.fate, -1)
         del self._checks[first:]
-        fresh: list[MessageView] = []
+        places, tokens = before[:first], self.tokens[:]
         check = self._checks[-1] if self._checks else 0
         for place in range(since, len(messages)):
             message = messages[place]
             if message.hidden:
                 continue
             fate = rulings.fate(message)
-            row = MessageView(message, fate, self.tokens[place], message.ref in cited)
-            if len(fresh) < len(old) and old[len(fresh)] == row:
-                row = old[len(fresh)]
             shown = f"{message.ref}\0{message.size}\0{fate.disposition}\0{fate.pinned}\0{fate.memory}"
             check = zlib.crc32(shown.encode("utf-8", "replace"), check)
             self._checks.append(check)
-            self.tally.add(row)
-            fresh.append(row)
-        self._rows[first:] = fresh
-        self.rows = tuple(self._rows)
+            self.tally.add(tokens[place], fate)
+            places.append(place)
+        self.rows = Rows(messages, places, tokens, rulings, cited)
 
     def _count(self, messages: tuple[Message, ...], since: int, log: SessionLog | None) -> None:
         """Count the tokens of what is new from ``since`` on; what was counted and is still the same keeps its count."""

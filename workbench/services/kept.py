@@ -128,6 +128,7 @@ def _missing(
 def _line(state: SessionState, message: Message) -> bytes:
     """A message whole and masked, as one line."""
     text = state.log.body(message)[:COPY_LIMIT]
-    document = mask_json(msgspec.to_builtins(message.with_(text=text, size=len(text), span=None)))
+    call = message.call and message.call.plain()
+    document = mask_json(msgspec.to_builtins(message.with_(text=text, size=len(text), span=None, call=call)))
     document["size"] = len(document["text"])
     return msgspec.json.encode(document, order="sorted") + b"\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
+from workbench.domain.message import Message
 from workbench.sessions.observed import Run
 
 _Key = tuple[str, str | None]
@@ -19,7 +20,7 @@ class LatestRuns:
     def _begin(self, most: int) -> None:
         self._most = most
         self._seen = 0
-        self._last: Run | None = None
+        self._last: Message | None = None
         self._recent: dict[_Key, Run] = {}
         """Those that do more than look, the last run of a command last; a few more than are ever asked for."""
         self._named: dict[tuple[str, ...], dict[str | None, Run]] = {}
@@ -33,17 +34,21 @@ class LatestRuns:
             most: How many.
             argvs: The certain commands.
         """
-        if most > self._most or self._seen > len(runs) or (self._seen and runs[self._seen - 1] is not self._last):
+        if (
+            most > self._most
+            or self._seen > len(runs)
+            or (self._seen and runs[self._seen - 1].message is not self._last)
+        ):
             self._begin(max(most, self._most))
         argvs = [argv for argv in argvs if argv]
         for argv in argvs:
             if argv not in self._named:
                 self._named[argv] = {}
-                for run in islice(runs, self._seen):
+                for run in runs[: self._seen]:
                     self._name(run, (argv,))
-        for run in islice(runs, self._seen, None):
+        for run in runs[self._seen :]:
             self._add(run)
-        self._seen, self._last = len(runs), runs[-1] if runs else None
+        self._seen, self._last = len(runs), runs[-1].message if runs else None
         found = {id(run): run for run in list(self._recent.values())[-most:]} if most else {}
         found |= {id(run): run for argv in argvs for run in self._named[argv].values()}
         return sorted(found.values(), key=lambda run: run.message.seq)

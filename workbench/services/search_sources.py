@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
@@ -58,17 +59,26 @@ class _Half:
         self._ctx, self._state, self._said = ctx, state, said
 
     @cached_property
-    def messages(self) -> list[tuple[int, Message, int]]:
+    def _places(self) -> array[int]:
+        """Where its messages stand; a session may hold hundreds of thousands."""
         said = self._said
-        return [(n, m, _mark(m)) for n, m in enumerate(self._state.messages) if not m.hidden and was_said(m) is said]
+        return array("I", [n for n, m in enumerate(self._state.messages) if not m.hidden and was_said(m) is said])
+
+    @cached_property
+    def _stamp(self) -> str:
+        digest, messages = hashlib.blake2b(digest_size=16), self._state.messages
+        for place in self._places:
+            message = messages[place]
+            digest.update(f"{message.id} {_mark(message)}\n".encode("utf-8", "replace"))
+        return digest.hexdigest()
 
     def stamp(self) -> str:
-        marks = "\n".join([f"{message.id} {mark}" for _, message, mark in self.messages])
-        return hashlib.blake2b(marks.encode("utf-8", "replace"), digest_size=16).hexdigest()
+        return self._stamp
 
     def entries(self) -> Iterator[Entry]:
-        for place, message, mark in self.messages:
-            yield Entry(message.id, mark, _sortable(message.at), place, self._text(message))
+        for place in self._places:
+            message = self._state.messages[place]
+            yield Entry(message.id, _mark(message), _sortable(message.at), place, self._text(message))
 
     def _text(self, message: Message) -> Callable[[], str]:
         return lambda: mask(message_text(self._ctx, self._state, message))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -81,7 +82,7 @@ class MessageView:
 class HistoryView:
     """The messages of the task's attached sessions, in file order, session after session."""
 
-    messages: tuple[MessageView, ...] = ()
+    messages: Sequence[MessageView] = ()
     tokens_all: int = 0
     tokens_kept: int = 0
     tokenizer: str = "o200k"

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
+_MMAP_THRESHOLD = -3
+"""What ``mallopt`` calls it."""
+_LARGE = 1 << 18
+"""Bytes of a large piece."""
 _NUMBERS: list[int] = []
 
 
@@ -15,6 +19,12 @@ def numbers(count: int) -> list[int]:
     if len(_NUMBERS) < count:
         _NUMBERS.extend(range(len(_NUMBERS), count + count // 8))
     return _NUMBERS
+
+
+def shared(values: Sequence[int]) -> list[int]:
+    """The same values, those that are not negative as the objects of :func:`numbers`."""
+    number = numbers(max(values, default=-1) + 1)
+    return [number[value] if value >= 0 else value for value in values]
 
 
 @contextmanager
@@ -33,6 +43,15 @@ def undisturbed(many: bool) -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def keep_little() -> None:
+    """Let the C library have large pieces of memory from the system, and give each back as soon as it is free.
+
+    Otherwise it takes the size of what was freed for the size from which on that is worth it, and soon never does.
+    """
+    with suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE)
 
 
 def give_back() -> None:

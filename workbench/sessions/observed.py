@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter, eq
+from typing import overload
 
 from workbench.domain.message import FileChange, Message, PlanItem
 from workbench.sessions import tests_said
@@ -22,6 +25,7 @@ _HEAD = re.compile(
     r"\A(?:(?:Exit code:|Chunk ID:|Wall time|Command:|Process |Script |Original token)[^\n]*\n)+Output:\n"
 )
 """The lines that an agent's program writes above a command's output."""
+_SEQ = attrgetter("seq")
 _STATED = re.compile(r"\A(?:Error: )?Exit code -?\d+\n")
 
 
@@ -82,6 +86,43 @@ class Run:
         return self.message.result.exit_code if self.message.result is not None else None
 
 
+class Runs(Sequence[Run]):
+    """Runs in their order. Only their messages are held: each run is made when it is asked for.
+
+    Args:
+        results: The messages of their results, to which more may be added.
+        calls: Those of their calls.
+    """
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, results: list[Message], calls: list[Message]) -> None:
+        self._results = results
+        self._calls = calls
+        self._count = len(results)
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, place: int) -> Run: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Run]: ...
+
+    def __getitem__(self, place: int | slice) -> Run | list[Run]:
+        places = range(self._count)[place]
+        if isinstance(places, int):
+            return Run(self._results[places], self._calls[places])
+        return [Run(self._results[n], self._calls[n]) for n in places]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+
 @dataclass(frozen=True, slots=True)
 class Touched:
     """A file that a call changed."""
@@ -99,7 +140,7 @@ class Touched:
 class Observed:
     """All of a session, in its order."""
 
-    runs: tuple[Run, ...] = ()
+    runs: Sequence[Run] = ()
     touched: tuple[Touched, ...] = ()
     plan: Message | None = None
     """The message that set the agent's plan as it stands."""
@@ -112,7 +153,9 @@ class Observer:
     def __init__(self) -> None:
         self._calls: dict[str, Message] = {}
         self._writes: dict[str, Message] = {}
-        self._runs: list[Run] = []
+        # Of the runs; where some are taken back, others take the place of these lists: a picture may hold them.
+        self._results: list[Message] = []
+        self._given: list[Message] = []
         self._touched: list[Touched] = []
         self._plans: list[Message] = []
 
@@ -131,16 +174,19 @@ class Observer:
             elif result is not None:
                 given = calls.get(result.call_id)
                 if given is not None and result.status not in _SKIPPED:
-                    self._runs.append(Run(message, given))
+                    self._results.append(message)
+                    self._given.append(given)
                 if result.changes:
                     by = writes.get(result.call_id)
                     self._touched += (_touched(message, change, by) for change in result.changes)
 
     def back(self, place: int) -> None:
         """Forget what the messages from ``place`` of their session on showed."""
-        for rows in (self._runs, self._touched):
-            while rows and rows[-1].message.seq >= place:
-                rows.pop()
+        left = bisect_left(self._results, place, key=_SEQ)
+        if left < len(self._results):
+            self._results, self._given = self._results[:left], self._given[:left]
+        while self._touched and self._touched[-1].message.seq >= place:
+            self._touched.pop()
         while self._plans and self._plans[-1].seq >= place:
             self._plans.pop()
 
@@ -148,7 +194,8 @@ class Observer:
     def found(self) -> Observed:
         """What they show so far."""
         plan = self._plans[-1] if self._plans else None
-        return Observed(tuple(self._runs), tuple(self._touched), plan, plan.plan if plan is not None else ())
+        items = plan.plan if plan is not None else ()
+        return Observed(Runs(self._results, self._given), tuple(self._touched), plan, items)
 
 
 def observe(messages: Iterable[Message]) -> Observed:

@@ -24,8 +24,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import msgspec
+from msgspec.structs import force_setattr as complete
 
-from workbench.sessions.bulk import undisturbed
+from workbench.sessions.bulk import numbers, shared, undisturbed
 from workbench.sessions.follow import SessionLog
 
 LEAST = 1 << 20
@@ -101,7 +102,13 @@ class ReaderIndex:
             return array("i")
         messages: list[Any] = []
         for _ in range(place["pieces"]):
-            messages += _load(next(frames))
+            piece = _load(next(frames))
+            # Each piece brings numbers of its own; who counts messages or turns shares one of each.
+            had, turns = len(messages), shared([message.turn for message in piece])
+            for message, seq, turn in zip(piece, numbers(had + len(piece))[had:], turns, strict=False):
+                complete(message, "seq", seq)
+                complete(message, "turn", turn)
+            messages += piece
         memory = _load(next(frames))
         tokens = array("i")
         tokens.frombytes(next(frames))

@@ -17,13 +17,14 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain, compress
 from typing import TYPE_CHECKING, TypeVar
 
 from workbench.errors import StorageError, WorkbenchError
 from workbench.store.lock import WriterLock
 from workbench.store.primitives import Tree
 from workbench.store.private import folder_beneath, open_reading
-from workbench.store.search_part import Entry, Found, Part
+from workbench.store.search_part import Entry, Found, Part, Row
 
 if TYPE_CHECKING:
     import sqlite3
@@ -45,6 +46,7 @@ class Group:
     stamp: Callable[[], str]
     """Differs whenever the texts do, in any process."""
     entries: Callable[[], Iterable[Entry]]
+    """The same ones whenever it is called."""
 
 
 @dataclass(frozen=True)
@@ -291,19 +293,30 @@ class SearchIndex:
 
 def _fit(group: Group, target: Part, below: Part | None, pause: Callable[[], None]) -> None:
     """Make ``target`` hold exactly what the group holds, less what ``below`` has of it already."""
-    there = target.rows(group.name)
+    stored = target.each(group.name)
     under = below.rows(group.name) if below is not None else {}
-    fresh: list[Entry] = []
+    there: dict[str, Row] = {}
+    # What only grew is there in the same order from its beginning on: that much need not be held to be compared.
+    alike = below is None
+    if not alike:
+        there = dict(stored)
+    # Noted one byte each, and asked for again when they are put in: there may be hundreds of thousands.
+    fresh = bytearray()
     for entry in group.entries():
-        row = under.get(entry.ref)
-        if row is not None and row.mark == entry.mark:
-            del under[entry.ref]
-            continue
-        row = there.get(entry.ref)
-        if row is not None and row.mark == entry.mark:
-            del there[entry.ref]
-            continue
-        fresh.append(entry)
+        if alike:
+            first = next(stored, None)
+            if first is not None and first[0] == entry.ref and first[1].mark == entry.mark:
+                fresh.append(False)
+                continue
+            alike, there = False, dict(stored if first is None else chain((first,), stored))
+        known = next((rows for rows in (under, there) if (r := rows.get(entry.ref)) and r.mark == entry.mark), None)
+        if known is not None:
+            del known[entry.ref]
+        fresh.append(known is None)
+    there |= stored  # those behind the last entry
     if below is not None:
         below.hide(row.number for row in under.values())
-    target.put(group.name, fresh, [row.number for row in there.values()], group.stamp(), pause)
+    gone = [row.number for row in there.values()]
+    under.clear()
+    there.clear()
+    target.put(group.name, compress(group.entries(), fresh), gone, group.stamp(), pause)

@@ -7,8 +7,9 @@ is made anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from workbench.store.search_words import spaced
@@ -128,23 +129,27 @@ class Part:
 
     def rows(self, group: str) -> dict[str, Row]:
         """The texts of a group that are here and not hidden."""
+        return dict(self.each(group))
+
+    def each(self, group: str) -> Iterator[tuple[str, Row]]:
+        """The same one after the other, in the order in which they came."""
         number = self._number(group)
         if number is None:
-            return {}
+            return iter(())
         unseen = self._unseen("")
-        found = self._db.execute(f"SELECT ref, number, mark FROM texts WHERE grp = ?{unseen}", (number,))
-        return {ref: Row(at, mark) for ref, at, mark in found}
+        asked = f"SELECT ref, number, mark FROM texts WHERE grp = ?{unseen} ORDER BY number"
+        found = self._db.execute(asked, (number,))
+        return ((ref, Row(at, mark)) for ref, at, mark in found)
 
     def put(
-        self, group: str, entries: Collection[Entry], gone: Collection[int], stamp: str, pause: Callable[[], None]
+        self, group: str, entries: Iterable[Entry], gone: Collection[int], stamp: str, pause: Callable[[], None]
     ) -> None:
         """Put texts into a group and take others out, a step at a time; its stamp stands when all is done."""
-        waiting = list(entries)
+        waiting = iter(entries)
         with _Transaction(self._db):
             number = self._make_group(group)
             self._remove(gone)
-        for start in range(0, len(waiting), STEP):
-            step = waiting[start : start + STEP]
+        while step := list(islice(waiting, STEP)):
             # Cut before the transaction begins: while it is open, readers wait.
             texts = [spaced(entry.text()) for entry in step]
             with _Transaction(self._db):

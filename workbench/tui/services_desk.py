@@ -20,7 +20,7 @@ from workbench.services.sessions import attached
 from workbench.services.trust import git_trusted
 from workbench.services.view import Step, View
 from workbench.services.viewing import build_view
-from workbench.sessions.bulk import give_back
+from workbench.sessions.bulk import give_back, keep_little
 from workbench.store.names import one_of
 from workbench.store.records import Records
 from workbench.tui.desk import Cut, CutAct, UndoPlan
@@ -48,6 +48,7 @@ class ServicesDesk(PackageDesk, SessionDesk, WritingDesk, ReviewDesk):
     """Answers the app from one workspace. Calls come from several threads."""
 
     def __init__(self, context: Context) -> None:
+        keep_little()
         super().__init__(context)
         self._records: Records | None = None
         self._as_of = ""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import msgspec
-
-from workbench.domain.message import Origin, ToolCall, Usage
+from workbench.domain.message import Origin, Usage
 from workbench.sessions.claude import tools
 from workbench.sessions.claude.records import Block, Body, Line, Tokens, raw_text
 from workbench.sessions.claude.results import outcome, picture, result_text
 from workbench.sessions.claude.state import Group, State
 from workbench.sessions.claude.tree import ANSWER
-from workbench.sessions.texts import ARGS_LIMIT, shortened
 
-_sorted = msgspec.json.Encoder(order="sorted").encode
 _SYNTHETIC = "<synthetic>"
 _STOCK = ("", "No response requested.", "(no content)")
 _LIMITS = ("You've hit your", "You\u2019ve hit your", "Claude AI usage limit reached", "Claude usage limit reached")
@@ -97,20 +93,14 @@ def _call(state: State, voice: Origin, turn: int, model: str | None, block: Bloc
     name = block.name if type(block.name) is str else "?"
     args = block.input
     kind = tools.tool_kind(name)
-    text = _sorted(args).decode()
+    data = tools.written(args)
+    text = data.decode()
     command = tools.command_of(kind, args)
     if command is None and state.background:
         # What comes back is how that command went, and how it ended.
         command = state.background.get(tools.task_of(name, args) or "")
         kind = kind if command is None else "execute"
-    call = ToolCall(
-        call_id=block.id if type(block.id) is str else "",
-        name=name,
-        kind=kind,
-        args=args if len(text) <= ARGS_LIMIT else shortened(args),
-        command=command,
-        paths=tools.paths_of(args),
-    )
+    call = tools.made(block.id if type(block.id) is str else "", name, kind, args, data, text, command)
     plan = tools.todos(args) if name == "TodoWrite" else None
     if plan is not None and not state.side:
         state.plan = plan

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.domain.message import Message
+from workbench.sessions.bulk import shared
 from workbench.sessions.claude.state import Group, State
 from workbench.sessions.claude.tree import index_of
 
@@ -39,10 +40,10 @@ def go_on(state: State, memory: dict[str, Any], messages: list[Message]) -> None
     vars(tree).update(memory["tree"])
     state.tree, state.messages = tree, messages
     keys, nodes = memory["tree"]["index"]
-    tree.index = index_of(zip((_id(key, messages) for key in keys), nodes, strict=True))
+    tree.index = index_of(zip((_id(key, messages) for key in keys), shared(nodes), strict=True))
     tree.names = [name if name is None else _id(name, messages) for name in tree.names]
     keys, nodes = memory["calls"]
-    state.calls = dict(zip((_call(key, messages) for key in keys), nodes, strict=True))
+    state.calls = dict(zip((_call(key, messages) for key in keys), shared(nodes), strict=True))
     state.groups = {group.key: group for group in (_whole(row, messages) for row in memory["groups"])}
     last = memory["last_request"]
     state.last_request = state.groups[last] if last is not None else None
@@ -76,4 +77,5 @@ def _whole(row: tuple[Any, ...], messages: list[Message]) -> Group:
     if key is None:
         usage = messages[carrier].usage
         key = usage.key
+    turn, node, carrier = shared((turn, node, carrier))
     return Group(key, turn, node, ordinal, carrier, usage, usage)

@@ -9,9 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
-from sys import intern
-
-import msgspec
 
 from workbench.domain.message import LONG, SPAN_BITS, Message, MessageKind, ToolCall, ToolResult, Usage
 from workbench.sessions.bulk import numbers
@@ -23,9 +20,8 @@ from workbench.sessions.claude.shapes import Answer, Called, Counts, Said, decod
 from workbench.sessions.claude.state import Group, State
 from workbench.sessions.claude.tree import ANSWER, IN_CONTEXT, LEADING, RESULT, ROOT
 from workbench.sessions.lines import BAD, Bytes, Stretch
-from workbench.sessions.texts import ARGS_LIMIT, NO_TIME, shortened
+from workbench.sessions.texts import NO_TIME
 
-_sorted = msgspec.json.Encoder(order="sorted").encode
 _FINISHED = Twin(interrupted=False)
 """The twin of a command that ran to its end, as nearly every command does: nothing else is said of it."""
 _NO_COUNTS = Counts()
@@ -92,12 +88,9 @@ def plain(state: State, facts: Facts) -> Stretch:
                     call_id, name, args = block.id, block.name, block.input
                     if early or not call_id or call_id in calls or name in apart:
                         break
-                    text, kind = _sorted(args).decode(), "tool_call"
-                    sort = tools.tool_kind(name)
-                    command = tools.command_of(sort, args)
-                    paths = () if command is not None and len(args) == 1 else tools.paths_of(args)
-                    kept = args if len(text) <= ARGS_LIMIT else shortened(args)
-                    made = ToolCall(call_id, intern(name), sort, kept, command, paths)
+                    data = tools.written(args)
+                    text, kind, sort = data.decode(), "tool_call", tools.tool_kind(name)
+                    made = tools.made(call_id, name, sort, args, data, text, tools.command_of(sort, args))
                 elif type(block) is Said:
                     text, kind = block.text, "message"
                 else:

@@ -112,7 +112,8 @@ class ClaudeReader(LineReader[Line]):
         node = state.tree.index[line.uuid]
         old = state.messages[state.tree.first(node) : state.tree.end(node, len(state.messages))]
         new = self._replay(raw, state.limit)
-        digest = hashlib.sha256(repr([(m.kind, m.text, m.call, m.result) for m in new]).encode("utf-8", "replace"))
+        content = repr([(m.kind, m.text, m.call and m.call.plain(), m.result) for m in new])
+        digest = hashlib.sha256(content.encode("utf-8", "replace"))
         suffix = "~" + digest.hexdigest()[:8]
         name = f"{line.uuid}{suffix}"
         if name in self._variants or (len(old) == len(new) and all(map(_alike, old, new))):

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from sys import intern
 from typing import Any, Literal, cast
 
-from workbench.domain.message import PlanItem, ToolKind
+import msgspec
+
+from workbench.domain.message import AS_ARGUED, PlanItem, ToolCall, ToolKind, WrittenCall
+from workbench.sessions.texts import ARGS_LIMIT, shortened
+
+written = msgspec.json.Encoder(order="sorted").encode
+"""Arguments as the text of their call."""
+_as_it_came = msgspec.json.Encoder().encode
 
 _KINDS: dict[str, ToolKind] = {
     "Bash": "execute",
@@ -53,6 +61,27 @@ def command_of(kind: ToolKind, args: Any) -> str | None:
     """The command line of a call that runs one."""
     command = args.get("command") if kind == "execute" and isinstance(args, dict) else None
     return command if isinstance(command, str) else None
+
+
+def made(call_id: str, name: str, kind: ToolKind, args: Any, data: bytes, text: str, command: str | None) -> ToolCall:
+    """A call; its arguments are not held a second time where its text tells them as they came.
+
+    Args:
+        call_id: Its id.
+        name: The tool.
+        kind: The neutral kind of it.
+        args: The arguments.
+        data: The same, :func:`written`.
+        text: The same, decoded.
+        command: The command line.
+    """
+    paths = () if command is not None and len(args) == 1 else paths_of(args)
+    if len(data) > ARGS_LIMIT and len(text) > ARGS_LIMIT:
+        return ToolCall(call_id, intern(name), kind, shortened(args), command, paths)
+    held = AS_ARGUED if command is not None and args.get("command") is command else command
+    if _as_it_came(args) != data or (held == AS_ARGUED and "cmd" in args):
+        return ToolCall(call_id, intern(name), kind, args, command, paths)
+    return WrittenCall(call_id, intern(name), kind, text, held, paths)
 
 
 def task_of(name: str, args: Any) -> str | None:
@@ -115,7 +144,7 @@ def updated(plan: Sequence[PlanItem], args: Any) -> tuple[PlanItem, ...] | None:
 
 
 def _status(value: Any) -> Status:
-    return cast("Status", value) if value in _STATUSES else "pending"
+    return cast("Status", value) if isinstance(value, str) and value in _STATUSES else "pending"
 
 
 def _id(value: Any) -> str | None:

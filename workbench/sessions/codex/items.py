@@ -5,7 +5,7 @@ from __future__ import annotations
 from sys import intern
 from typing import Any
 
-from workbench.domain.message import Origin, ToolCall
+from workbench.domain.message import AS_ARGUED, Origin, ToolCall, WrittenCall
 from workbench.sessions.codex import outputs, patches, prompts, tools
 from workbench.sessions.codex.calls import Known, judged
 from workbench.sessions.codex.records import Part, Payload
@@ -173,8 +173,7 @@ def call(state: State, call_id: str, name: str, namespace: Any, given: Any) -> N
     command = read.command
     if command is None and read.process is not None:
         command = state.processes.get(read.process)
-    args = read.args if len(read.text) <= ARGS_LIMIT else shortened(read.args)
-    made = ToolCall(call_id, intern(name), read.kind, args, command, read.paths)
+    made = _made(call_id, name, read, given, command)
     state.base = call_id or state.base
     voice: Origin = "subagent" if state.hints.child else "agent"
     folder = state.cwd
@@ -190,6 +189,17 @@ def call(state: State, call_id: str, name: str, namespace: Any, given: Any) -> N
         known = state.called(made, place)
         if name == "exec" and known.answer < 0:
             state.scripts[call_id] = not (read.single and read.kind == "execute")
+
+
+def _made(call_id: str, name: str, read: tools.Call, given: Any, command: str | None) -> ToolCall:
+    """A call; its arguments are not held a second time where they stand in a text of JSON."""
+    args = read.args
+    if len(read.text) > ARGS_LIMIT:
+        return ToolCall(call_id, intern(name), read.kind, shortened(args), command, read.paths)
+    if read.text is not given or isinstance(args, str):
+        return ToolCall(call_id, intern(name), read.kind, args, command, read.paths)
+    told = command and isinstance(args, dict) and args.get("cmd", args.get("command")) == command
+    return WrittenCall(call_id, intern(name), read.kind, given, AS_ARGUED if told else command, read.paths)
 
 
 def _unnamed(payload: Payload) -> str:

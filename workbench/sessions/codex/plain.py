@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any
 
 from workbench.domain.message import (
+    AS_ARGUED,
     LONG,
     SPAN_BITS,
     ExitFrom,
@@ -21,8 +22,8 @@ from workbench.domain.message import (
     Origin,
     ResultStatus,
     Role,
-    ToolCall,
     ToolResult,
+    WrittenCall,
 )
 from workbench.sessions.codex import items, outputs, prompts, tools
 from workbench.sessions.codex.calls import Known
@@ -215,7 +216,7 @@ def plain(state: State, facts: Facts) -> Stretch:
                     state.carrier = place
                 turn = state.turn
                 calls[name] = Known(place, "execute", turn)
-                call, result = ToolCall(name, "exec_command", "execute", args, command), None
+                call, result = WrittenCall(name, "exec_command", "execute", text, AS_ARGUED), None
                 kind, role, origin, named, raw_type = (
                     "tool_call",
                     "assistant",

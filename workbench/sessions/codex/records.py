@@ -168,4 +168,6 @@ def is_record(value: dict[str, Any]) -> bool:
     known = isinstance(kind, str)  # within the arguments of a call it may be anything
     if isinstance(value.get("payload"), dict):
         return known
-    return "record_type" in value or (known and kind in ITEMS and ("call_id" in value or "role" in value or "summary" in value))
+    return "record_type" in value or (
+        known and kind in ITEMS and ("call_id" in value or "role" in value or "summary" in value)
+    )

@@ -104,7 +104,8 @@ class State(Growing):
     def go_on(self, messages: list[Message]) -> None:
         """Go on with the messages that this state belongs to."""
         self.messages = messages
-        self.ids |= {message.id: place for place, message in enumerate(messages)}
+        self.ids |= {message.id: message.seq for message in messages}
+        self.context = [messages[place].seq for place in self.context]
 
     def be(self, **known: Any) -> None:
         """Know more of whose session this is: fields of :class:`Hints`."""

@@ -34,7 +34,7 @@ class LineList(ScrollView, Generic[R], can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = bindings("list")
     FOLLOW: ClassVar[bool] = False
     LASTING: ClassVar[bool] = False
-    """Whether a row that is the very same still looks the same, unless :meth:`repaint` says otherwise."""
+    """Whether a row that is as it was still looks the same, unless :meth:`repaint` says otherwise."""
     CURSOR: ClassVar[bool] = True
     """Whether the row under the cursor is shown as such."""
     URGENT_FIRST: ClassVar[bool] = False
@@ -230,7 +230,7 @@ class LineList(ScrollView, Generic[R], can_focus=True):
         here = self.CURSOR and index == self.cursor and part >= self.row_lead(self.rows[index])
         key = (index, part, width, here, self.has_focus)
         row, known = self.rows[index], self._strips.get(key)
-        if known is None or known[0] is not row:
+        if known is None or known[0] != row:
             known = self._strips[key] = row, self._paint(row, part, width, here)
         return known[1]
 

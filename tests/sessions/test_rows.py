@@ -1,0 +1,43 @@
+"""Rows that are made when they are asked for are as good as a tuple of them."""
+
+from __future__ import annotations
+
+from array import array
+
+import pytest
+
+from workbench.domain.message import Message
+from workbench.domain.trimming import Rulings, Trim
+from workbench.services.rows import Joined, Rows
+
+DROPPED = Trim(id="t", act="drop", messages=("m3",), by="human:x", at="")
+
+
+def rows(session: str, places: list[int]) -> Rows:
+    messages = tuple(Message(f"m{n}", session, n, text=f"{session} {n}") for n in range(6))
+    tokens = array("i", [10 * n for n in range(6)])
+    return Rows(messages, array("I", places), tokens, Rulings((DROPPED,)), {f"{session}#m1"})
+
+
+def test_a_row_knows_its_message_price_and_fate() -> None:
+    found = rows("claude:a", [1, 3, 4])
+    assert [row.message.id for row in found] == ["m1", "m3", "m4"]
+    assert [row.tokens for row in found] == [10, 30, 40]
+    assert [row.fate.disposition for row in found] == ["kept", "dropped", "kept"]
+    assert [row.cited for row in found] == [True, False, False]
+    assert [row.cited for row in found.citing({"claude:a#m4"})] == [False, False, True]
+    assert found.without({"m3"}) == rows("claude:a", [1, 4])
+
+
+def test_several_sessions_are_one_list() -> None:
+    parts = [rows("claude:a", [0, 2]), rows("claude:b", []), rows("codex:c", [5])]
+    joined, plain = Joined(parts), tuple(row for part in parts for row in part)
+    assert joined == plain
+    assert list(joined) == list(plain)
+    assert (joined[-1], joined[0], joined[2]) == (plain[-1], plain[0], plain[2])
+    assert (joined[1:], joined[::-1], joined[:-1]) == (plain[1:], plain[::-1], plain[:-1])
+    with pytest.raises(IndexError):
+        joined[3]
+    assert not Joined([])
+    assert joined != plain[:2]
+    assert Joined([parts[0]]) != rows("claude:a", [0, 1])
