@@ -21,7 +21,7 @@ from workbench.errors import LockTimeoutError, StorageError
 from workbench.store.journal import Journal
 from workbench.store.lock import WriterLock
 from workbench.store.primitives import Hook, Tree, watched
-from workbench.store.settle import QUEUE
+from workbench.store.settle import LOCK, QUEUE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -134,7 +134,7 @@ def power_cuts(copies: Copies, put: Callable[[Any, str, Any], None], beside: str
     Args:
         copies: Workspaces.
         put: Sets an attribute and takes it back.
-        beside: What somebody else does: ``waits`` to write the files, and the commands bring the log to disk and no
+        beside: What others do: one writes files and one ``waits`` to, and the commands bring the log to disk and no
             more; or ``wrote`` meanwhile, and the folders are left to them.
     """
     folder = copies.one()
@@ -162,10 +162,12 @@ def power_cuts(copies: Copies, put: Callable[[Any, str, Any], None], beside: str
             shutil.rmtree(target)
 
     disk = powercut.Disk(folder / ".workbench", look)
-    queue = WriterLock(Tree(folder / ".workbench"), 1.0, QUEUE) if beside == "waits" else contextlib.nullcontext()
+    others = contextlib.ExitStack()
+    for lock in (QUEUE, LOCK) if beside == "waits" else ():
+        others.enter_context(WriterLock(Tree(folder / ".workbench"), 1.0, lock))
     if beside == "wrote":
         put(Journal, "end", lambda self: ("z", 0))
-    with powercut.watching(disk, put), queue:
+    with powercut.watching(disk, put), others:
         for command in (*COMMANDS, "growing"):
             COMMANDS[command](opened(folder))
             acknowledged += 1

@@ -6,12 +6,13 @@ import json
 import os
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.cli.conftest import run as run
 from tests.store.conftest import AT, PERSON, make_fact, make_task
+from tests.store.test_settling import somebody_waits
 from workbench.domain.artifact import Artifact, ArtifactVersion
 from workbench.domain.ids import new_id
 from workbench.domain.record import Stamp
@@ -19,6 +20,8 @@ from workbench.domain.trimming import Trim
 from workbench.services import care
 from workbench.services.context import Context, open_context
 from workbench.services.workspaces import init
+from workbench.store import examine
+from workbench.store.changelog import ChangeLog
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
@@ -87,6 +90,30 @@ def test_a_committed_change_is_completed(ctx: Context) -> None:
     _, after = care.doctor_fix(ctx)
     assert all(check.ok for check in after)
     assert (ctx.workspace.root / "tasks" / f"{task.id}.json").exists()
+
+
+def test_what_others_are_writing_at_this_moment_is_no_damage(ctx: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    with somebody_waits(ctx.workspace), ctx.workspace.transaction(PERSON, "put") as tx:
+        tx.put(make_task("Committed"))
+    # While it waits before it judges, the other writers have their turn.
+    monkeypatch.setattr(examine, "sleep", lambda seconds: ctx.workspace.complete(), raising=False)
+    assert not ctx.workspace.journal.position().settled
+    assert all(by_name(ctx).values())
+
+
+def test_a_record_that_comes_while_others_are_read_is_not_gone(ctx: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = ChangeLog.latest
+    came: list[str] = []
+
+    def latest(log: ChangeLog) -> dict[tuple[str, str], Any]:
+        if not came:
+            with open_context(ctx.location.base, env=os.environ).workspace.transaction(PERSON, "put") as tx:
+                came.append(tx.put(make_task()).id)
+        return real(log)
+
+    monkeypatch.setattr(ChangeLog, "latest", latest)
+    assert all(by_name(ctx).values())
+    assert came
 
 
 def test_contents_that_nothing_refers_to_go(ctx: Context) -> None:

@@ -206,7 +206,9 @@ def test_completion_does_not_need_the_marker_and_keeps_hand_edits(workspace: Wor
     (workspace.root / ".local" / "applied").unlink()
     put(workspace, make_fact())
     titles = {task.id: task.title for task in Workspace.open(workspace.location).load().tasks.values()}
-    assert titles == {one.id: "One new", two.id: "By hand"}
+    assert titles == {one.id: "One new", two.id: "Two new"}
+    contested = Workspace.open(workspace.location).load().tasks[two.id].contests
+    assert [claim.value for claim in contested["title"]] == ["Two new", "By hand"]
 
 
 def test_a_workspace_without_its_local_folder_is_complete(workspace: Workspace) -> None:

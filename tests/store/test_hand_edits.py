@@ -14,7 +14,10 @@ import pytest
 from tests.store.conftest import PERSON, make_fact, make_task, put
 from workbench.domain.ids import new_id
 from workbench.errors import VersionConflictError
-from workbench.store import Workspace
+from workbench.store import Workspace, edits
+from workbench.store.journal import Journal
+
+REAL = time.time_ns
 
 
 def edit(path: Path, **fields: Any) -> None:
@@ -121,18 +124,42 @@ def test_notes_that_a_power_cut_left_old_make_no_edit(workspace: Workspace) -> N
     assert commands(workspace) == ["look", "put", "put"]
 
 
-def test_what_the_program_wrote_itself_costs_nothing_to_look_at(workspace: Workspace) -> None:
+def test_what_the_program_wrote_itself_costs_nothing_to_look_at(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(edits, "_SLACK", 0)
     with workspace.transaction(PERSON, "put") as tx:
         assert not tx.records.facts
         for number in range(30):
             tx.put(make_fact(f"key.{number}"))
-    old = time.time_ns() - 10**9
-    for path in workspace.root.rglob("*.json"):
-        os.utime(path, ns=(old, old))
-    notes = workspace.root / ".local" / "written"
-    shutil.rmtree(notes)  # would be needed for anything that looks touched
+    with workspace.transaction(PERSON, "put") as tx:
+        assert len(tx.records.facts) == 30
+        tx.put(make_task())
+    compared: list[str] = []
+    monkeypatch.setattr(Journal, "notes", lambda self, identifier: compared.append(identifier) or {})
     again = Workspace.open(workspace.location)
     with again.transaction(PERSON, "look") as tx:
         assert len(tx.records.facts) == 30
-    assert not notes.exists()
-    assert commands(again) == ["put"]
+    assert len(compared) == 1, "the last one was written since"
+    assert commands(again) == ["put", "put"]
+
+
+@pytest.mark.parametrize("clock", [0, -(10**9), 10**12])
+def test_an_edit_is_noticed_whatever_time_its_file_keeps(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, clock: int
+) -> None:
+    task = put(workspace, make_task("One"))[0]
+    path = workspace.root / "tasks" / f"{task.id}.json"
+    # The clock may have been put back since, and was that of another machine.
+    monkeypatch.setattr(edits.time, "time_ns", lambda: REAL() + clock)
+    monkeypatch.setattr(edits, "_SLACK", 0)
+    with workspace.transaction(PERSON, "put") as tx:
+        assert tx.records.tasks
+        tx.put(make_fact())
+    monkeypatch.undo()
+    old = path.stat().st_mtime_ns - 10**10
+    edit(path, title="By hand")
+    os.utime(path, ns=(old, old))
+    with workspace.transaction(PERSON, "look") as tx:
+        assert tx.records.tasks[task.id].title == "By hand"
+    assert commands(workspace)[0] == "edited outside"

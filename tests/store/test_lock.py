@@ -7,13 +7,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.store.conftest import PERSON, make_fact, make_task, put
 from workbench.errors import LockTimeoutError
-from workbench.store import Workspace
-from workbench.store.lock import LOCK, WriterLock, read_holder
+from workbench.store import Workspace, lock
+from workbench.store.lock import LOCK, Holder, WriterLock, read_holder
 from workbench.store.primitives import Tree
+from workbench.store.settle import LOCK as SETTLING
+from workbench.store.settle import QUEUE
 
 COUNT = """
 import os, sys
@@ -56,6 +59,36 @@ def test_a_timeout_names_the_holder(workspace: Workspace) -> None:
         assert caught.value.hint
         assert workspace.load().damaged == ()
     put(workspace, make_task())
+
+
+@pytest.mark.parametrize("relative", [LOCK, SETTLING, QUEUE])
+def test_whoever_takes_a_lock_is_the_one_that_is_named(workspace: Workspace, relative: str) -> None:
+    path = workspace.root / relative
+    path.write_bytes(msgspec.json.encode(Holder(1, "somebody before", "2026-03-01T10:00:00Z")))
+    held = WriterLock(Tree(workspace.root), 1.0, relative)
+    assert held.at_once()
+    with pytest.raises(LockTimeoutError) as caught:
+        WriterLock(Tree(workspace.root), 0.02, relative).__enter__()
+    assert caught.value.details["pid"] == os.getpid()
+    path.write_bytes(msgspec.json.encode(Holder(1, "somebody before", "2026-03-01T10:00:00Z")))
+    with pytest.raises(LockTimeoutError) as caught:
+        WriterLock(Tree(workspace.root), 0.02, relative).__enter__()
+    assert "pid" not in caught.value.details, "rather nobody than one who does not hold it"
+    held.__exit__()
+
+
+def test_where_the_system_does_not_tell_who_holds_a_lock_a_dead_one_is_not_named(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lock, "_LOCKS", workspace.root / "nothing")
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    with WriterLock(Tree(workspace.root)):
+        for pid, named in ((os.getpid(), True), (ended.pid, False)):
+            (workspace.root / LOCK).write_bytes(msgspec.json.encode(Holder(pid, "x", "2026-03-01T10:00:00Z")))
+            with pytest.raises(LockTimeoutError) as caught:
+                WriterLock(Tree(workspace.root), 0.02).__enter__()
+            assert ("pid" in caught.value.details) is named
 
 
 def test_a_dead_holder_holds_nothing(workspace: Workspace) -> None:

@@ -32,6 +32,7 @@ from workbench.services import care, changes, merging
 from workbench.services.context import Context, open_context
 from workbench.services.workspaces import init
 from workbench.store.form import digest
+from workbench.store.primitives import watched
 
 STAMP = Stamp(by=PERSON, at=AT)
 SECRETS = {
@@ -200,6 +201,36 @@ def test_what_only_looks_like_it_stays(ctx: Context) -> None:
     care.purge_text(ctx, "Tr0ub4dor-and-3")
     (fact,) = ctx.workspace.load().facts.values()
     assert fact.value == [*texts, "«purged»"]
+
+
+def edited(ctx: Context, note: Note, text: str) -> None:
+    path = next(ctx.workspace.root.rglob(f"{note.id}.json"))
+    path.write_text(json.dumps(json.loads(path.read_bytes()) | {"value": text}))
+
+
+@pytest.mark.parametrize("text", ["by hand", "by hand, with Tr0ub4dor-and-3"])
+@pytest.mark.parametrize("when", ["before", "within"])
+def test_a_hand_edit_is_told_though_a_purge_comes_first(ctx: Context, text: str, when: str) -> None:
+    note = Note(id=new_id(), key="n", value="as written", written=STAMP)
+    with ctx.workspace.transaction(PERSON, "put") as tx:
+        tx.put(note)
+        tx.put(make_fact("a", SECRETS["plain"]))
+    again = open_context(ctx.location.base, env=os.environ)
+    if when == "before":
+        edited(ctx, note, text)
+
+    def within(operation: str, path: str) -> None:
+        if operation == "create" and path.startswith("changes/") and when == "within":
+            edited(ctx, note, text)  # its records are clean, and the past is about to be rewritten
+
+    with watched(within):
+        care.purge_text(again, SECRETS["plain"])
+    with ctx.workspace.transaction(PERSON, "look") as tx:
+        assert tx.records.notes[note.id].value.startswith("by hand")
+    told = [change for change in ctx.workspace.changes() if change.actor == "outside"]
+    assert [row.id for change in told for row in change.records] == [note.id]
+    if when == "before":
+        assert found(ctx.workspace.root, SECRETS["plain"]) == []
 
 
 def test_a_purge_cut_short_is_finished_by_repeating_it(ctx: Context) -> None:

@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -21,12 +22,17 @@ from workbench.store.lock import WriterLock
 from workbench.store.primitives import watched
 from workbench.store.settle import AHEAD, LOCK, MOST, QUEUE
 
+LATER = datetime(2099, 1, 1, tzinfo=UTC)
+
 
 @contextmanager
 def somebody_waits(workspace: Workspace) -> Iterator[None]:
-    """Another writer waits for its turn and will bring the files of those after it along."""
+    """One writer is in its turn, and another waits for it and will bring the files of those after it along."""
+    turn = WriterLock(workspace.tree, 1.0, LOCK)
+    turn.at_once()
     with WriterLock(workspace.tree, 1.0, QUEUE):
         yield
+    turn.__exit__()
 
 
 def again(workspace: Workspace) -> Workspace:
@@ -107,15 +113,47 @@ def test_where_bytes_never_reached_the_disk_nothing_after_them_was_acknowledged(
     assert again(workspace).damaged_changes() == ()
 
 
-def test_a_hand_edit_over_a_change_that_waits_stays(workspace: Workspace) -> None:
-    task = put(workspace, make_task("One"))[0]
+def test_who_waits_and_does_not_come_stops_nobody(workspace: Workspace) -> None:
+    put(workspace, make_task("One"))
+    with WriterLock(workspace.tree, 1.0, QUEUE):
+        fact = put(again(workspace), make_fact("first"))[0]
+        assert file_of(workspace, "facts", fact.id) is not None
+        assert Journal(workspace.tree).position().settled
+
+
+def test_no_line_of_a_new_file_counts_before_its_entry_is_on_disk(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with somebody_waits(workspace):
-        put(again(workspace), task.with_(title="Two"))
-        path = workspace.root / "tasks" / f"{task.id}.json"
-        path.write_text(path.read_text().replace("One", "By hand"))
-        assert again(workspace).load().tasks[task.id].title == "By hand"
-    put(again(workspace), make_fact())
-    assert again(workspace).load().tasks[task.id].title == "By hand"
+        put(again(workspace), make_fact("old"))
+    monkeypatch.setattr(Journal, "goes_on", lambda self, line: True)
+    seen: list[str] = []
+
+    def first(operation: str, path: str) -> None:
+        if operation == "fsync":
+            seen.append(path)
+            if len(seen) == 1:
+                seen.clear()
+                seen.append("second begins")
+                with again(workspace).transaction(PERSON, "second", now=LATER) as tx:
+                    tx.put(make_fact("second"))
+                seen.append("second is acknowledged")
+                raise Ended
+
+    with watched(first), pytest.raises(Ended), again(workspace).transaction(PERSON, "first", now=LATER) as tx:
+        tx.put(make_fact("first"))
+    assert seen[:4] == ["second begins", "changes/2099-01.jsonl", "changes", "second is acknowledged"]
+    monkeypatch.undo()
+    put(again(workspace), make_fact("settles"))
+    seen.clear()
+    with watched(lambda operation, path: seen.append(path) if operation == "fsync" else None):
+        put(again(workspace), make_fact("last"))
+    assert "changes/2099-01.jsonl" in seen
+    assert "changes" not in seen
+
+
+class Ended(BaseException):
+    """A process ends here."""
 
 
 @pytest.fixture
@@ -197,11 +235,13 @@ def test_folders_may_be_left_to_whoever_wrote_meanwhile(workspace: Workspace) ->
     files_alone(workspace)
 
 
+@pytest.mark.usefixtures("others_follow")
 def test_nobody_runs_ahead_of_the_files_for_ever(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settle, "FAR", 16)
     with somebody_waits(workspace):
         for number in range(16):
             put(again(workspace), make_fact(f"key.{number}"))
+    with WriterLock(workspace.tree, 1.0, QUEUE):
         last = again(workspace)
         with last.transaction(PERSON, "one too many", timeout=0.05) as tx:
             tx.put(make_fact("last"))

@@ -15,14 +15,22 @@ import msgspec
 
 from workbench.domain.change import Change
 from workbench.domain.lines import causal_order
-from workbench.domain.schema import TABLES
+from workbench.domain.schema import TABLES, encode
 from workbench.store.form import canonical, canonical_line, digest
+from workbench.store.overtaken import Earlier, overtaken
+from workbench.store.pending import Pending
 from workbench.store.reader import LINES, Stored, decode
 from workbench.store.records import Damage, Records, StoredPackage
 
 
-def overlay(files: dict[str, Stored], changes: Iterable[Change]) -> dict[str, Stored]:
-    """The files as they will be when these changes are complete; hand edits stay."""
+def overlay(files: dict[str, Stored], changes: Sequence[Change], earlier: Earlier) -> dict[str, Stored]:
+    """The files as they will be when these changes are complete, put together with hand edits of them.
+
+    Args:
+        files: As they are.
+        changes: What comes, oldest first.
+        earlier: Finds what the log left of a record before.
+    """
     result = dict(files)
     for change in changes:
         for record in change.records:
@@ -36,6 +44,17 @@ def overlay(files: dict[str, Stored], changes: Iterable[Change]) -> dict[str, St
                 result[record.path] = decode(record.kind, name, record.path, canonical(record.after))
         for line in change.appends:
             result[line.path] = _with_line(result.get(line.path), line.path, line.line)
+    pending = Pending(changes)
+    for path in pending.records:
+        stored = files.get(path)
+        if stored is None or stored.value is None or not (images := pending.images(path, stored.sha256)):
+            continue
+        edit = overtaken(stored.document or encode(stored.value), stored.sha256, images, earlier)
+        if edit is not None:
+            result.pop(path, None)
+            if edit.path is not None:
+                name = edit.path.rpartition("/")[2]
+                result[edit.path] = decode(edit.last.kind, name, edit.path, canonical(edit.result))
     return result
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
 from workbench.domain.change import Append, Change, RecordChange
 from workbench.domain.lines import causal_order
+from workbench.store.form import canonical, digest
 from workbench.store.journal import FOLDER, Journal, parse
 
 Wrote = tuple[Change, RecordChange]
@@ -67,6 +69,19 @@ class ChangeLog:
             for record in reversed(change.records):
                 found.setdefault((record.kind, record.id), (change, record))
         return found
+
+    def has(self, change: str) -> bool:
+        """Whether a change was made here and stands in the log, wherever."""
+        return any(known.id == change for known in self.changes(unfold=False))
+
+    def image(self, kind: str, identifier: str, sha256: str) -> dict[str, Any] | None:
+        """What some change left of a record, by the hash of its bytes; None where none did."""
+        for change in self.changes(unfold=False):
+            for record in change.records:
+                mine = (record.kind, record.id) == (kind, identifier)
+                if mine and record.after is not None and digest(canonical(record.after)) == sha256:
+                    return record.after
+        return None
 
     def appended(self, path: str) -> list[Append]:
         """The lines that were ever appended to a file, oldest first."""

@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
 
 import msgspec
 
-from workbench.domain.change import Change
-from workbench.store.form import canonical_line
+from workbench.domain.change import Change, RecordChange
+from workbench.domain.ids import new_id
+from workbench.domain.schema import decode
+from workbench.domain.times import stamp
+from workbench.store.changelog import ChangeLog
+from workbench.store.draft import TYPES
+from workbench.store.form import Unreadable, canonical_line, digest, read_document
 from workbench.store.journal import Journal, Line
+from workbench.store.overtaken import overtaken, told_of
 from workbench.store.pace import Limits, Pace
 from workbench.store.pending import Pending
 from workbench.store.primitives import Tree
+from workbench.store.upgrade import upgraded
+
+OUTSIDE = "outside"
+"""Actor of a change that was made to a file by hand or by another program."""
+COMMAND = "edited outside"
 
 
 class Committer:
@@ -35,6 +48,8 @@ class Committer:
         """The last line that was appended here; it has happened once it is on disk."""
         self.looked: int | None = None
         """Until when edits of others were looked for by this holder of the lock; None where they were not."""
+        self.told: list[str] = []
+        """What people have to know of the edits that were put together with changes."""
 
     def append(self, change: Change) -> None:
         """Append a change that comes after :attr:`last`.
@@ -47,6 +62,44 @@ class Committer:
         self.line = self._journal.append(change, change.at[:7])
         self.pending.add(change)
         self.last = change.id
+
+    def put_together(self, path: str, data: bytes) -> bool:
+        """Put a record's file that was edited while the log was ahead of it together with what waits there.
+
+        Args:
+            path: The file.
+            data: Its bytes.
+
+        Returns:
+            Whether it was such an edit, and stands in the log now.
+
+        Raises:
+            StorageError: The disk refused; nothing happened.
+        """
+        sha256 = digest(data)
+        images = self.pending.images(path, sha256)
+        if not images:
+            return False
+        kind = images[-1][1].kind
+        with suppress(Unreadable, msgspec.ValidationError, RecursionError):  # damage is no edit
+            document = upgraded(TYPES[kind], read_document(data))
+            decode(TYPES[kind], document)
+            edit = overtaken(document, sha256, images, ChangeLog(self._journal).image)
+            if edit is not None:
+                self.outside(edit.changes(), stamp(datetime.now(UTC)), edit.told)
+                self.told.append(told_of(kind, edit.last.id, edit.told))
+                return True
+        return False
+
+    def outside(self, records: tuple[RecordChange, ...], at: str, why: str = "") -> None:
+        """Append what somebody else did to files.
+
+        Raises:
+            StorageError: The disk refused; nothing happened.
+        """
+        self.append(
+            Change(id=new_id(), after=self.last, at=at, actor=OUTSIDE, command=COMMAND, why=why, records=records)
+        )
 
     def carry_out(self, change: Change | None, files: Mapping[str, bytes], limits: Limits | None) -> None:
         """Bring to disk what a change refers to, and append it.

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property
 
-from workbench.domain.change import Change, RecordChange
-from workbench.domain.ids import new_id
+from workbench.domain.change import RecordChange
 from workbench.domain.schema import TABLES
 from workbench.errors import DamagedError, UsageError, VersionConflictError
 from workbench.store.changelog import ChangeLog, Wrote
@@ -19,10 +18,6 @@ from workbench.store.held import Shelf
 from workbench.store.journal import Journal
 from workbench.store.names import record_path
 from workbench.store.reader import Stored
-
-OUTSIDE = "outside"
-"""Actor of a change that was made to a file by hand or by another program."""
-COMMAND = "edited outside"
 
 _SLACK = 50_000_000
 """Nanoseconds by which the times of files may lag behind the clock."""
@@ -97,40 +92,29 @@ class Edits:
         if _is_as_left(last, held.sha256):
             return held
         taken = self._adopted(kind, held, last[1].version if last is not None else 0)
-        self._tell([*taken.changes(kind, identifier)])
+        self._pen.outside(tuple(taken.changes(kind, identifier)), self._now)
         assert taken.after is not None
         return Held(taken.path, digest(canonical(taken.after)), taken.after)
 
     def _commit(self, edited: list[tuple[str, str]]) -> bool:
+        assert self._pen is not None
         records: list[RecordChange] = []
+        before = self._pen.last
         for kind, identifier in edited:
             # What cannot be stored as it is stays as it is.
             with suppress(DamagedError, UsageError, VersionConflictError):
                 held = self._shelf.held(kind, identifier)
-                if held is not None:
+                if held is not None and not self._pen.pending.wrote(held.path, held.sha256):
                     last = self._latest.get((kind, identifier))
                     adopted = self._adopted(kind, held, last[1].version if last is not None else 0)
                     records.extend(adopted.changes(kind, identifier))
         if records:
-            self._tell(records)
-        return bool(records)
+            self._pen.outside(tuple(records), self._now)
+        return self._pen.last != before
 
     @cached_property
     def _latest(self) -> dict[tuple[str, str], Wrote]:
         return self._log.latest()
-
-    def _tell(self, records: list[RecordChange]) -> None:
-        assert self._pen is not None
-        self._pen.append(
-            Change(
-                id=new_id(),
-                after=self._pen.last,
-                at=self._now,
-                actor=OUTSIDE,
-                command=COMMAND,
-                records=tuple(records),
-            )
-        )
 
     @staticmethod
     def _adopted(kind: str, held: Held, logged: int) -> Staged:

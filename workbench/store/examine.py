@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic, sleep
 
 from workbench.domain.schema import TABLES
 from workbench.errors import DamagedError, WorkbenchError
@@ -14,14 +16,17 @@ from workbench.store.exclude import add_wanted
 from workbench.store.form import digest
 from workbench.store.garbage import leftovers, referenced
 from workbench.store.journal import parse
-from workbench.store.lock import LOCK, read_holder
+from workbench.store.lock import LOCK, looking, read_holder
 from workbench.store.names import prompt_path
 from workbench.store.private import FILE_MODE, FOLDER_MODE, read_beneath
 from workbench.store.records import Damage
+from workbench.store.settle import LOCK as SETTLING
 from workbench.store.workspace import Workspace
 
 _REMOTE = ("nfs", "cifs", "smb", "9p", "fuse", "afs", "ceph", "glusterfs", "lustre")
 _SHOWN = 3
+PATIENCE, _STEP = 1.0, 0.01
+"""Seconds that are given to those who write at this moment, and between two looks for them."""
 _OURS = frozenset({"blobs", "changes", "history", ".local"})
 """Folders whose files are looked at by other checks, or are for this machine alone."""
 _FILES = frozenset({"workspace.toml", ".gitignore"})
@@ -43,11 +48,23 @@ class Check:
 
 
 def examine(workspace: Workspace) -> tuple[Check, ...]:
-    """Every check, in an order in which a person would ask."""
+    """Every check, in an order in which a person would ask.
+
+    What does not look well is looked at again while nobody writes, before it is judged.
+    """
+    checks = _checks(workspace)
+    if all(check.ok for check in checks):
+        return checks
+    left = _left(workspace)
+    with looking(workspace.root, SETTLING, PATIENCE), looking(workspace.root, LOCK, PATIENCE):
+        return _checks(workspace, left)
+
+
+def _checks(workspace: Workspace, left: str | None = None) -> tuple[Check, ...]:
     checks: list[Check] = []
     for look in _LOOKS:
         try:
-            checks.extend(look(workspace))
+            checks.extend(_journal(workspace, left) if look is _journal else look(workspace))
         except WorkbenchError as problem:
             checks.append(Check(look.__name__.strip("_").replace("_", " "), False, problem.message))
     return tuple(checks)
@@ -77,8 +94,8 @@ def open_to_others(workspace: Workspace) -> list[str]:
     if not stat.S_IMODE(workspace.root.lstat().st_mode) & ~FOLDER_MODE:
         return []
     found = [""]
-    for path in _everything(workspace.root):
-        mode = os.lstat(path).st_mode
+    for path, state in _everything(workspace.root):
+        mode = state.st_mode
         wanted = FOLDER_MODE if stat.S_ISDIR(mode) else FILE_MODE
         if not stat.S_ISLNK(mode) and stat.S_IMODE(mode) & ~wanted:
             found.append(path.relative_to(workspace.root).as_posix())
@@ -88,8 +105,7 @@ def open_to_others(workspace: Workspace) -> list[str]:
 def unreadable(root: Path) -> list[str]:
     """Files and folders that we may not read, each before what lies in it; what lies behind a folder is not known."""
     found = [] if os.access(root, _ENTER) else [""]
-    for path in _everything(root):
-        state = os.lstat(path)
+    for path, state in _everything(root):
         wanted = _ENTER if stat.S_ISDIR(state.st_mode) else os.R_OK
         if not stat.S_ISLNK(state.st_mode) and not os.access(path, wanted):
             found.append(path.relative_to(root).as_posix())
@@ -110,10 +126,12 @@ def refuse_unreadable(root: Path, what: str) -> None:
         )
 
 
-def _everything(root: Path) -> Iterator[Path]:
+def _everything(root: Path) -> Iterator[tuple[Path, os.stat_result]]:
     for folder, folders, files in os.walk(root):
         for name in (*folders, *files):
-            yield Path(folder) / name
+            path = Path(folder) / name
+            with suppress(FileNotFoundError):  # what a writer makes beside a file goes at any moment
+                yield path, os.lstat(path)
 
 
 def _folder(workspace: Workspace) -> Iterator[Check]:
@@ -171,10 +189,10 @@ def _lock(workspace: Workspace) -> Iterator[Check]:
 def _others(workspace: Workspace) -> Iterator[Check]:
     known = workspace.stored().keys() | {prompt_path(name) for name in workspace.load().packages}
     strange = []
-    for path in _everything(workspace.root):
+    for path, state in _everything(workspace.root):
         relative = path.relative_to(workspace.root).as_posix()
         table = relative.split("/")[0]
-        if path.is_dir() and not path.is_symlink():
+        if stat.S_ISDIR(state.st_mode):
             continue
         if relative not in known and table not in _OURS and relative not in _FILES:
             strange.append(relative)
@@ -183,11 +201,29 @@ def _others(workspace: Workspace) -> Iterator[Check]:
     yield Check("other files", True, said if strange else "none")
 
 
-def _journal(workspace: Workspace) -> Iterator[Check]:
+def _pending(workspace: Workspace) -> list[str]:
     position = workspace.journal.position()
-    pending = [] if position.settled else workspace.journal.since(position)
+    return [] if position.settled else [change.id for change in workspace.journal.since(position)]
+
+
+def _left(workspace: Workspace) -> str:
+    """The first change that is incomplete and stays so: nobody who lives is about to put it into the files."""
+    until = monotonic() + PATIENCE
+    first = pending[0] if (pending := _pending(workspace)) else ""
+    while first and monotonic() < until:
+        if first not in _pending(workspace):
+            return ""
+        sleep(_STEP)
+    return first
+
+
+def _journal(workspace: Workspace, left: str | None = None) -> Iterator[Check]:
+    """The log; what it is ahead of the files by counts where ``left`` is among it, which nobody completes."""
+    pending = _pending(workspace)
+    if left is not None and left not in pending:
+        pending = []
     if pending:
-        yield Check("journal", False, f"change {pending[-1].id} is committed and not completely written yet")
+        yield Check("journal", False, f"change {pending[-1]} is committed and not completely written yet")
     bad = workspace.damaged_changes()
     for damage in bad:
         yield Check("journal", False, f"{damage.where}: {damage.message}", damage.path, damage.line, damage.column)

@@ -30,12 +30,20 @@ class Shelf:
         find_path: Where the file of a record of a kind and id lies, as last seen or (third argument) by
             looking through the folders; None where nowhere.
         pending: Changes that are in the log and perhaps not in the files yet.
+        put_together: Takes a file that was edited while they waited (path and bytes) into the log with them.
     """
 
-    def __init__(self, tree: Tree, find_path: FindPath, pending: Pending) -> None:
+    def __init__(
+        self,
+        tree: Tree,
+        find_path: FindPath,
+        pending: Pending,
+        put_together: Callable[[str, bytes], bool] = lambda path, data: False,
+    ) -> None:
         self._tree = tree
         self._find_path = find_path
         self._pending = pending
+        self._put_together = put_together
 
     def held(self, kind: str, identifier: str, document: dict[str, Any] | None = None) -> Held | None:
         """The stored document of a record; where it lies, its document, its key or the last reading says.
@@ -46,9 +54,9 @@ class Shelf:
         """
         path = record_path(kind, document) if document is not None else self._find(kind, identifier, True)
         held = self.at(path, kind) if path is not None else None
-        if held is None and document is not None:
+        if held is None:
             # A record that was never stored need not be looked for in every folder.
-            elsewhere = self._find(kind, identifier, document.get("version", 1) > 1)
+            elsewhere = self._find(kind, identifier, document is not None and document.get("version", 1) > 1)
             held = self.at(elsewhere, kind) if elsewhere is not None and elsewhere != path else None
         if held is not None and held.document["id"] != identifier:
             _refuse_foreign(kind, held)
@@ -78,7 +86,10 @@ class Shelf:
         Raises:
             DamagedError: It cannot be read.
         """
-        data = self._pending.over(path, self._tree.read(path))
+        data = self._tree.read(path)
+        if data is not None:
+            self._put_together(path, data)
+        data = self._pending.over(path, data)
         if data is None:
             return None
         try:

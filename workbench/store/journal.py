@@ -9,6 +9,7 @@ incomplete, and readers show it from the lines. Where that file is missing or st
 from __future__ import annotations
 
 import os
+import time
 import zlib
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
@@ -56,6 +57,8 @@ class Line(msgspec.Struct, frozen=True):
     file: str
     start: int
     data: bytes
+    entered: bool = False
+    """The entry of the file in its folder is known to be on disk."""
 
     @property
     def end(self) -> int:
@@ -312,9 +315,14 @@ class Journal:
         data = canonical_line(msgspec.to_builtins(change))
         end = self._tree.append(f"{FOLDER}/{name}", data, durable=False)
         self._names = None
-        return Line(change.id, name, end - len(data), data)
+        return Line(change.id, name, end - len(data), data, self.entered(name))
 
-    def holds(self, line: Line) -> bool:
+    def entered(self, name: str) -> bool:
+        """Whether the entry of a file is known to be on disk: changes in it are noted as complete."""
+        marker = self._marker()
+        return marker is not None and marker.file == name
+
+    def in_place(self, line: Line) -> bool:
         """Whether a line still stands where it was appended."""
         return self.read(line.file, line.start, len(line.data)) == line.data
 
@@ -357,9 +365,9 @@ class Journal:
         self._note = note
 
     def looked(self) -> int:
-        """Until when (nanoseconds) edits of others were looked for; 0 where that is not known."""
+        """Until when (nanoseconds) edits of others were looked for; 0 where the clock, put back, does not know it."""
         marker = self._marker()
-        return 0 if marker is None else marker.looked
+        return 0 if marker is None or marker.looked > time.time_ns() else marker.looked
 
     def written(self, identifier: str) -> str | None:
         """The hash of a record's bytes as this program last wrote them, where that is known."""

@@ -9,7 +9,8 @@ import os
 import re
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -17,13 +18,15 @@ from pathlib import Path
 import msgspec
 
 from workbench.domain.times import stamp
-from workbench.errors import LockTimeoutError, StorageError
+from workbench.errors import LockTimeoutError, RefusedError, StorageError
 from workbench.store.mask import mask
 from workbench.store.primitives import Tree, write_holder
+from workbench.store.private import folder_beneath, open_reading
 from workbench.store.refusals import explained
 from workbench.text import one_line
 
 LOCK = ".local/lock"
+_LOCKS = Path("/proc/locks")
 
 
 class Holder(msgspec.Struct, frozen=True):
@@ -51,28 +54,31 @@ class WriterLock:
 
     def __enter__(self) -> WriterLock:
         until = time.monotonic() + self._timeout
-        holder = Holder(os.getpid(), _command(), stamp(datetime.now(UTC).replace(microsecond=0)))
         while (descriptor := self._wait(until)) is not None and not self._is_current(descriptor):
             os.close(descriptor)
         if descriptor is None:
             raise self._refusal()
+        self._hold(descriptor)
+        return self
+
+    def at_once(self) -> bool:
+        """Take it where nobody holds it, without waiting; whether it was taken."""
+        descriptor = self._tree.lock_file(self._relative)
+        if _at_once(descriptor) and self._is_current(descriptor):
+            self._hold(descriptor)
+        else:
+            os.close(descriptor)
+        return self._descriptor >= 0
+
+    def _hold(self, descriptor: int) -> None:
         self._descriptor = descriptor
+        holder = Holder(os.getpid(), _command(), stamp(datetime.now(UTC).replace(microsecond=0)))
         try:
             with suppress(StorageError):  # it is held all the same, and only those who wait in vain read the name
                 write_holder(self._descriptor, msgspec.json.encode(holder) + b"\n")
         except BaseException:
             self.__exit__()
             raise
-        return self
-
-    def at_once(self) -> bool:
-        """Take it where nobody holds it, without waiting and without a name; whether it was taken."""
-        descriptor = self._tree.lock_file(self._relative)
-        if _at_once(descriptor) and self._is_current(descriptor):
-            self._descriptor = descriptor
-        else:
-            os.close(descriptor)
-        return self._descriptor >= 0
 
     def __exit__(self, *_: object) -> None:
         if self._descriptor >= 0:
@@ -99,8 +105,9 @@ class WriterLock:
             return False
 
     def _refusal(self) -> LockTimeoutError:
-        holder = read_holder(self._tree.root / self._relative)
-        if holder is None:
+        path = self._tree.root / self._relative
+        holder = read_holder(path)
+        if holder is None or not _holds(holder.pid, path):
             return LockTimeoutError(
                 f"another process writes to {self._tree.root} since before {self._timeout:g} s", "try again"
             )
@@ -120,9 +127,37 @@ def _command() -> str:
     return one_line(mask(" ".join([Path(sys.argv[0]).name, *words])), 80)
 
 
-def _at_once(descriptor: int) -> bool:
+@contextmanager
+def looking(root: Path, relative: str, seconds: float) -> Iterator[None]:
+    """Keep a lock from being taken for a while, without writing anything, not even a name; other readers may, too.
+
+    Args:
+        root: The workspace folder.
+        relative: The lock file.
+        seconds: How long to wait for its holder; then the caller looks all the same.
+    """
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with folder_beneath(root, relative.rpartition("/")[0]) as folder:
+            descriptor = open_reading(relative.rpartition("/")[2], folder)
+    except (OSError, RefusedError):
+        yield  # nobody ever took it, or it is not ours to read
+        return
+    try:
+        got = _at_once(descriptor, fcntl.LOCK_SH)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    held = descriptor if got else _Waiter(descriptor, fcntl.LOCK_SH).result(seconds)
+    try:
+        yield
+    finally:
+        if held is not None:
+            os.close(held)
+
+
+def _at_once(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
@@ -131,8 +166,9 @@ def _at_once(descriptor: int) -> bool:
 class _Waiter:
     """Waits in a thread of its own: the system wakes waiters in turn, and a hung mount hangs only the thread."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, kind: int = fcntl.LOCK_EX) -> None:
         self._descriptor = descriptor
+        self._kind = kind
         self._guard = _thread.allocate_lock()
         self._over = _thread.allocate_lock()
         self._over.acquire()
@@ -154,7 +190,7 @@ class _Waiter:
 
     def _block(self) -> None:
         try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+            fcntl.flock(self._descriptor, self._kind)
         except OSError:
             self._over.release()
             return
@@ -164,6 +200,19 @@ class _Waiter:
                 return
             self._held = True
         self._over.release()
+
+
+def _holds(pid: int, path: Path) -> bool:
+    """Whether a process holds the lock on a file, as the system says; where it does not say, whether it runs."""
+    try:
+        rows = [row.split() for row in _LOCKS.read_text("utf-8", "replace").splitlines()]
+        number = f":{path.stat().st_ino}"
+        return any(row[1] == "FLOCK" and row[4] == str(pid) and row[5].endswith(number) for row in rows)
+    except (OSError, IndexError):
+        with suppress(OSError, OverflowError):
+            os.kill(pid, 0)
+            return True
+        return False
 
 
 def read_holder(path: Path) -> Holder | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from workbench.domain.change import Change, RecordChange
+from workbench.domain.change import Change
 from workbench.store.form import canonical, canonical_line, digest
+from workbench.store.overtaken import Image
 
 
 class Pending:
@@ -21,7 +22,7 @@ class Pending:
 
     def __init__(self, changes: Iterable[Change] = ()) -> None:
         self.changes: list[Change] = []
-        self._images: dict[str, list[RecordChange]] = {}
+        self._images: dict[str, list[Image]] = {}
         self._paths: dict[tuple[str, str], str] = {}
         self._lines: dict[str, list[dict[str, Any]]] = {}
         for change in changes:
@@ -31,7 +32,7 @@ class Pending:
         """One more change."""
         self.changes.append(change)
         for record in change.records:
-            self._images.setdefault(record.path, []).append(record)
+            self._images.setdefault(record.path, []).append((change.id, record))
             if record.after is not None:
                 self._paths[record.kind, record.id] = record.path
         for append in change.appends:
@@ -53,16 +54,28 @@ class Pending:
         if images is None:
             return data
         sha256 = None if data is None else digest(data)
-        for record in images:
+        for _, record in images:
             if sha256 == record.before:
                 data = None if record.after is None else canonical(record.after)
                 sha256 = None if data is None else digest(data)
         return data
 
+    def images(self, path: str, sha256: str) -> list[Image]:
+        """What these changes make of a record's file, where its bytes are none that they know; else nothing.
+
+        Where they take the record elsewhere, what is there comes last.
+        """
+        images = self._images.get(path, [])
+        if not images or any(record.before == sha256 for _, record in images) or self.wrote(path, sha256):
+            return []
+        last = images[-1][1]
+        elsewhere = self.path_of(last.kind, last.id) if last.after is None else None
+        return [*images, self._images[elsewhere][-1]] if elsewhere is not None else images
+
     def wrote(self, path: str, sha256: str) -> bool:
         """Whether these are the bytes that the last of these changes gives a record's file."""
         images = self._images.get(path)
-        after = images[-1].after if images else None
+        after = images[-1][1].after if images else None
         return after is not None and digest(canonical(after)) == sha256
 
     def written(self) -> dict[str, str | None]:
@@ -80,12 +93,12 @@ class Pending:
     def makes(self, path: str) -> bool:
         """Whether a record's file was not there before them."""
         images = self._images.get(path)
-        return images is not None and images[0].before is None
+        return images is not None and images[0][1].before is None
 
     def puts(self, path: str) -> bool:
         """Whether they put a record there."""
         images = self._images.get(path)
-        return images is not None and images[-1].after is not None
+        return images is not None and images[-1][1].after is not None
 
     def last_line(self, path: str) -> str | None:
         """The id of the last line that they add to a file; None where they add none."""

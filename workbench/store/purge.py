@@ -156,13 +156,13 @@ def _rewrite(workspace: Workspace, secrets: Secret, actor: str) -> Iterator[str]
             workspace.tree.replace(target, clean)
             if target != path:
                 workspace.tree.remove(path)
-            _renew(workspace, target, clean)
+            _renew(workspace, target, data, clean)
             yield path
         for table in KEYED:
             _tidy(workspace, table)
 
 
-def _renew(workspace: Workspace, path: str, data: bytes) -> None:
+def _renew(workspace: Workspace, path: str, before: bytes, data: bytes) -> None:
     """What is known of a rewritten file by its hash: a package's of its prompt, ours of a record."""
     table, _, name = path.partition("/")
     if table == "packages" and name.endswith("/prompt.md"):
@@ -172,7 +172,10 @@ def _renew(workspace: Workspace, path: str, data: bytes) -> None:
             workspace.tree.replace(envelope, canonical({**document, "prompt_sha256": digest(data)}))
     elif table in TABLES:
         stored = workspace.stored().get(path)
-        if stored is not None and stored.value is not None:
+        if stored is None or stored.value is None:
+            return
+        # What was edited by hand is not as we left it, and is told by the next command.
+        if workspace.journal.written(stored.value.id) == digest(before):
             workspace.journal.remember({stored.value.id: stored.sha256})
 
 

@@ -177,8 +177,11 @@ class Reader:
         return self._reads
 
     def touched_since(self, moment: int) -> list[str]:
-        """The files that were written at this moment (nanoseconds) or later, as last scanned."""
-        return [path for path, known in self._known.items() if known.key[2] >= moment]
+        """The files that came or were written at this moment (nanoseconds) or later, as last scanned.
+
+        Whatever time of writing a copy keeps, the system notes when it came to be.
+        """
+        return [path for path, known in self._known.items() if max(known.key[2:]) >= moment]
 
     def scan(self, places: Iterable[str] = (*TABLES, *LINES)) -> dict[str, Stored]:
         """The files of records, by their paths relative to the workspace folder.

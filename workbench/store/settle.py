@@ -42,11 +42,14 @@ class Settler:
         self._tree = tree
 
     @contextmanager
-    def alone(self, timeout: float) -> Iterator[None]:
-        """Nobody else brings changes to the disk meanwhile; those that are in the log are there."""
+    def alone(self, timeout: float) -> Iterator[list[str]]:
+        """Nobody else brings changes to the disk meanwhile; those that are in the log are there.
+
+        Yields:
+            What people have to know of it.
+        """
         with WriterLock(self._tree, timeout, LOCK):
-            self.settle()
-            yield
+            yield self.settle()
 
     def finish(self, line: Line | None, timeout: float, looked: int | None = None, ahead: int = 0) -> list[str]:
         """Bring a line, and what came before it, to the disk; the writer lock is not held any more.
@@ -100,8 +103,8 @@ class Settler:
             # The last one of those who write takes it, and here comes another already.
             if ahead > AHEAD and _free(lock):
                 return Turn(MOST, committed=True)
-        else:
-            waits = waits or _free(queue)
+        elif not (waits := waits or _free(queue)) and _free(lock):
+            return Turn(ALL, committed=True)  # whoever waits does not come: it is stopped
         if not waits and ahead <= FAR:
             return None  # somebody waits already, or follows, and takes ours along
         lock.__enter__()
@@ -126,8 +129,10 @@ class Settler:
             with self._tree.held() as tree:
                 tree.sync_all(_logs_of(line))
                 journal = Journal(tree)
+                if journal.in_place(line):
+                    return journal.goes_on(line)
                 refuse_cut(journal, line)
-                return journal.goes_on(line)
+                return False  # it was moved, and what stands behind its old place tells nothing
         except StorageError as problem:
             raise NotCommitted(problem) from None
 
@@ -143,20 +148,21 @@ class Settler:
             turn: What is to be done in it; all of it where that is not said, whatever others do meanwhile.
 
         Returns:
-            What failed after the commit.
+            What failed after the commit, and what else people have to know.
 
         Raises:
             StorageError: The disk refused the line: it is gone again, and nothing happened.
         """
         with self._tree.held() as tree:
             try:
-                problems = Settling(tree, turn).settle(line, looked)
+                work = Settling(tree, turn, locked)
+                problems = work.settle(line, looked)
             except NotCommitted as refused:
                 if line is not None and (turn is None or not turn.committed):
                     with nullcontext() if locked else WriterLock(self._tree):
                         self._take_back(line, refused.problem)
                 problems = [refused.problem]
-        return [] if line is None else [_said(line, problem) for problem in problems]
+        return [*work.told, *(_said(line, problem) for problem in problems if line is not None)]
 
     def _take_back(self, line: Line, problem: StorageError) -> None:
         """Try once more, and cut a line off that cannot be brought to disk; with both locks held, nobody builds on it.
@@ -166,6 +172,8 @@ class Settler:
         """
         journal = Journal(self._tree)
         refuse_cut(journal, line)
+        if not journal.in_place(line):
+            return  # who moved it brought all of the file to disk
         try:
             journal.write_again(line)
             self._tree.sync_all(_logs_of(line))
@@ -184,8 +192,8 @@ def _free(lock: WriterLock) -> bool:
 
 
 def _logs_of(line: Line) -> list[str]:
-    """What has to be on disk for a line: its file, and the folder where the file is new."""
-    return [f"{FOLDER}/{line.file}", *([FOLDER] if line.start == 0 else [])]
+    """What has to be on disk for a line: its file, and the folder where nobody knows that the file is in it."""
+    return [f"{FOLDER}/{line.file}", *([] if line.entered else [FOLDER])]
 
 
 def _said(line: Line, problem: WorkbenchError) -> str:

@@ -82,8 +82,8 @@ class Transaction:
         return assemble(files)
 
     def take_edits(self) -> None:
-        """Take in what was edited by hand since our last change; reading :attr:`records` does so, too."""
-        self._edits.take_all()
+        """Take in what was edited by hand since our last change, as reading :attr:`records` does."""
+        _ = self.records  # only what was read now can be known for edited
 
     def get(self, kind: str, identifier: str) -> Any:
         """One record as it is now, what is staged included, without reading the others.

@@ -7,11 +7,17 @@ which files have it.
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import NamedTuple
 
+import msgspec
+
 from workbench.errors import RefusedError, StorageError, WorkbenchError
-from workbench.store.journal import FOLDER, Journal, Line, Placed
+from workbench.store.changelog import ChangeLog
+from workbench.store.commit import Committer
+from workbench.store.form import digest
+from workbench.store.journal import FOLDER, Journal, Line, Placed, parse
+from workbench.store.lock import WriterLock
 from workbench.store.pending import Pending
 from workbench.store.primitives import Beside, Tree, sync_together
 
@@ -41,10 +47,14 @@ class NotCommitted(Exception):
 class Settling:
     """One turn of it, by the holder of the lock."""
 
-    def __init__(self, tree: Tree, turn: Turn | None) -> None:
+    def __init__(self, tree: Tree, turn: Turn | None, locked: bool = False) -> None:
         self._tree = tree
         self._turn = turn
+        self._locked = locked
         self._journal = Journal(tree, once=True)
+        self._found: dict[str, bytes | None] = {}
+        self.told: list[str] = []
+        """What people have to know of the edits that were put together with changes."""
 
     def settle(self, line: Line | None, looked: int | None) -> list[WorkbenchError]:
         """Bring everything that stands in the log to the disk and into the files.
@@ -65,8 +75,13 @@ class Settling:
             refuse_cut(self._journal, line)
         if not placed:
             return []
-        if self._turn is not None:
-            placed = placed[: self._turn.most]
+        try:
+            if self._put_together(self._mine(placed)):
+                placed = self._journal.placed(position)
+        except (StorageError, RefusedError) as problem:
+            self._sync(self._logs(placed), [])
+            return [problem]
+        placed = self._mine(placed)
         try:
             blocked, complete = self._carry_out(placed)
             if complete:
@@ -74,6 +89,35 @@ class Settling:
         except (StorageError, RefusedError) as problem:
             return [problem]
         return blocked
+
+    def _mine(self, placed: list[Placed]) -> list[Placed]:
+        return placed if self._turn is None else placed[: self._turn.most]
+
+    def _put_together(self, placed: list[Placed]) -> bool:
+        """Take files that were edited while the log was ahead of them into it, with what it makes of them.
+
+        Returns:
+            Whether there was one; it stands in the log now.
+        """
+        pending = Pending(place.change for place in placed)
+        edited = {path: data for path in pending.records if (data := self._edited(pending, path)) is not None}
+        if not edited:
+            return False
+        with nullcontext() if self._locked else WriterLock(self._tree):
+            pen = Committer(self._tree, Journal(self._tree, once=True))
+            found = [pen.put_together(path, data) for path, data in edited.items()]
+        self._journal = Journal(self._tree, once=True)
+        self._found.clear()
+        self.told += pen.told
+        return any(found)
+
+    def _edited(self, pending: Pending, path: str) -> bytes | None:
+        with suppress(RefusedError):  # a link: told when the file is to be written
+            data = self._tree.read(path)
+            self._found[path] = data
+            if data is not None and pending.images(path, digest(data)):
+                return data
+        return None
 
     def _carry_out(self, placed: list[Placed]) -> tuple[list[WorkbenchError], bool]:
         """Bring changes to the disk and their files after them.
@@ -83,9 +127,7 @@ class Settling:
             the folders are on disk, too.
         """
         pending = Pending(place.change for place in placed)
-        logs = list(dict.fromkeys(f"{FOLDER}/{place.file}" for place in placed))
-        if any(place.start == 0 for place in placed):
-            logs.append(FOLDER)
+        logs = self._logs(placed)
         blocked: list[WorkbenchError] = []
         # Also where a killed writer came first: what it did may not be on disk yet.
         settled = _folders_of(pending)
@@ -112,13 +154,18 @@ class Settling:
         self._journal.remember(pending.written())
         return blocked, True
 
+    def _logs(self, placed: list[Placed]) -> list[str]:
+        """What has to be on disk for these lines."""
+        names = dict.fromkeys(place.file for place in placed)
+        return [*(f"{FOLDER}/{name}" for name in names), *([] if all(map(self._journal.entered, names)) else [FOLDER])]
+
     def _images(self, pending: Pending, blocked: list[WorkbenchError]) -> tuple[list[tuple[str, bytes]], list[str]]:
         """The files that have to be written, with their contents, and those that have to go."""
         new: list[tuple[str, bytes]] = []
         gone: list[str] = []
         for path in pending.records:
             try:
-                before = self._tree.read(path)
+                before = self._found[path] if path in self._found else self._tree.read(path)
             except RefusedError as link:
                 blocked.append(link)
                 continue
@@ -174,11 +221,21 @@ def _folders_of(pending: Pending) -> list[str]:
 
 
 def refuse_cut(journal: Journal, line: Line) -> None:
-    """Refuse to go on with a line that somebody cut off, because the disk refused it or one before it.
+    """Refuse to go on with a line that is gone: cut off, because the disk refused it or one before it, or removed.
+
+    One that is elsewhere is not: whoever purges or mends its file moves it, and may change what it says.
 
     Raises:
         StorageError: It is gone.
     """
-    if not journal.holds(line):
-        what = "the disk refused a change before this one, and this one with it"
-        raise StorageError(what, "nothing was changed; repeat the command")
+    log = ChangeLog(journal)
+    if journal.in_place(line) or log.has(line.change):
+        return
+    # What was complete before it cannot have been cut off with it.
+    change = parse(line.data)
+    before = change and (change.after if change.settled is msgspec.UNSET else change.settled)
+    if not log.has(before) if before else line.file not in journal.files():
+        what = "the workspace was removed meanwhile, and this change with it"
+        raise StorageError(what, "make a new one (workbench init), then repeat the command")
+    what = "the disk refused a change before this one, and this one with it"
+    raise StorageError(what, "nothing was changed; repeat the command")

@@ -6,7 +6,7 @@ import copy
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -120,7 +120,7 @@ class Workspace:
                 files = self._reader.scan()
             pending = self.journal.since(position)
             if pending:
-                files = overlay(files, pending)
+                files = overlay(files, pending, self.log.image)
             if self._records is None or not _same(files, self._files):
                 self._records = assemble(files)
                 self._files = files
@@ -139,7 +139,7 @@ class Workspace:
         position = self.journal.position()
         with explained(self.root):
             files = Reader(self.root).scan(places)
-        return overlay(files, within(self.journal.since(position), places))
+        return overlay(files, within(self.journal.since(position), places), self.log.image)
 
     def folders(self, table: str) -> list[str]:
         """What stands in a table whose records lie in folders by key, in any order; folders still to be made, too."""
@@ -308,22 +308,26 @@ class Workspace:
         at = stamp(now if now is not None else datetime.now(UTC))
         self._must_exist()
         pen: Committer | None = None
+        turn: AbstractContextManager[list[str]] = self._settler.alone(timeout) if alone else nullcontext([])
         try:
             with (
-                self._settler.alone(timeout) if alone else nullcontext(),
+                turn as told,
                 self._locked(timeout),
                 self.tree.held() as tree,
             ):
+                if alone:  # also what was appended before both locks were held
+                    self.notices += told + self._settler.settle(locked=True)
                 journal = Journal(tree, once=True)
                 since = journal.looked()
                 pen = Committer(tree, journal)
-                shelf = Shelf(tree, self._places.find, pen.pending)
+                shelf = Shelf(tree, self._places.find, pen.pending, pen.put_together)
                 edits = Edits(journal, pen, shelf, partial(self._touched, since), at)
                 tx = self._open.transaction = Transaction(shelf, edits, self.load, self._look, at, actor)
                 try:
                     yield tx
                 finally:
                     self._open.transaction = None
+                    self.notices += pen.told
                 if not tx.empty:
                     change = tx.change(actor, command, why, pen.last, undoes)
                     pen.carry_out(change, tx.files, self.limits)
@@ -353,7 +357,8 @@ class Workspace:
         position = self.journal.position()
         if not self.journal.since(position):
             return False
-        with self._settler.alone(timeout):
+        with self._settler.alone(timeout) as told:
+            self.notices += told
             return True
 
     def forget_paths(self) -> list[Path]:
