@@ -194,3 +194,19 @@ def test_added_phrases_are_taken_literally() -> None:
     own = Extractor(RuleBook.standard({"open": ("(a+)+$",)}))
     assert own.extract("a" * 40 + "!").finds == ()
     assert [find.kind for find in own.extract("x (a+)+$ y").finds] == ["open"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Dropping the header IS a client concern so, in that case we must NOT do it in the parser",
+        "Keep the retry; fix the comment to stop promising a limit.",
+        "Idea is that the project settings should take precedence over those of the user",
+        "The profile is gone until the next login",
+        "The client is here",
+        "Do not run other commands.",
+        "Do not print others yet.",
+    ],
+)
+def test_a_piece_of_a_sentence_is_neither_name_nor_value(text: str) -> None:
+    assert [find.key for find in Extractor().extract(text).finds if find.key] == []

@@ -44,6 +44,8 @@ _TAKEN = re.compile(
     r"^(?:请|我们|就|现在|都)*(?:改?用|选|是)\s?",
     re.IGNORECASE,
 )
+_WITHIN_A_WORD = re.compile(r"[A-Za-z]{2}")
+"""Around the end of what was found: a sentence goes on, and this is a piece of it."""
 _VERSIONED = re.compile(r"^([A-Za-z][\w.+#-]*?)[\s@]?v?(\d[\w.]*)$")
 
 
@@ -79,7 +81,9 @@ def read(text: str, rules: Rules, *, constraint: bool = False) -> Reading:
         keyless = keyless or reading
     for marker in rules.readings:
         match = marker.find(body, lowered, words)
-        if match and (reading := _reading(groups_of(match, body), rules)):
+        if not match or _WITHIN_A_WORD.match(body, match.end() - 1):
+            continue
+        if reading := _reading(groups_of(match, body), rules):
             if reading.key is not None:
                 return reading
             keyless = keyless or reading
@@ -176,6 +180,8 @@ def _value(said: str, rules: Rules) -> tuple[Json, str | None]:
     if (version := _VERSIONED.match(text)) and version[1].lower() in known.keys:
         name = version[1].lower()
         return f"{known.spelling[name]} {version[2]}", known.keys[name]
+    if "no_value" in rules.words and rules.words["no_value"].search(lowered):
+        return None, None
     return text, None
 
 
