@@ -87,6 +87,8 @@ def test_what_is_uncertain_or_points_elsewhere_is_not_asked() -> None:
         "Port: 9090\nHost: example.org",
         "我的决定：\n端口改成 9090。",
         "a word " * 214,
+        "👍 The port is 9090.",
+        "Got this working from the train.\nThe port is 9090.",
     ],
 )
 def test_what_people_type_is_typed(text: str) -> None:
@@ -97,6 +99,9 @@ def test_what_people_type_is_typed(text: str) -> None:
     "text",
     [
         "✅ Good - follows the pattern",
+        "👀 Watching the folder for changes",
+        "[02/03/26 10:20 ~/shop]\nThe port is 8080.",
+        "mara@box:~/shop$ make\nThe port is 8080.",
         "x" * 2000,
         "```\nlet's use pnpm\n```",
         "```\nx\n```\n**port: 8080**",
@@ -117,6 +122,7 @@ def test_what_nobody_types_is_pasted(text: str) -> None:
         ("Hello.\nAdd this to the README:\nThe port is 8080.", 3),
         ("Hello.\nFrom: a@example.org\nSubject: x\n\nThe port is 8080.", 2),
         ("Hello.\nOn Monday, 2 March 2026, Bob wrote:\nThe port is 8080.", 2),
+        ("Got this comment from a reviewer, what say you?\n\nThe port is 8080.", 2),
         ("你好。\n看看这个：\n端口是 8080。", 3),
         ("你好。\n下面是日志：\n端口是 8080。", 3),
     ],

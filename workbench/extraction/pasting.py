@@ -56,8 +56,15 @@ _WROTE = re.compile(
     re.MULTILINE,
 )
 _FENCE = re.compile(r"\s*(?:```|~~~)")
+_GOT = re.compile(
+    rf"\b(?:got|received|have|had|saw|there (?:is|was)) (?:this|these|the following) (?:\w+ ){{0,2}}{_PIECE}\b"
+    r".*\bfrom\b",
+    re.IGNORECASE,
+)
 _STRONG = re.compile(
-    r"[✅❌⚠🚀✔✗│├└┌]|^[ \t]*\|[^\n]*\|[ \t]*$|\A\s*<([A-Za-z][\w-]*)(?:\s[^<>]*)?>.*</\1>\s*\Z",
+    r"[✅❌⚠🚀✔✗⨯♻│├└┌]|^[ \t]*[👀✨📊📦🔍🔧🧪🐛📝⏳]\ufe0f? [A-Z]"  # of programs' output, not of talk
+    r"|^\[\d\d/\d\d/\d\d \d\d:\d\d|^[\w.-]+@[\w.-]+[: ][^\s$#%]*[$#%] "
+    r"|^[ \t]*\|[^\n]*\|[ \t]*$|\A\s*<([A-Za-z][\w-]*)(?:\s[^<>]*)?>.*</\1>\s*\Z",
     re.MULTILINE | re.DOTALL,
 )
 _BOLD_LABEL = re.compile(r"^[ \t]*(?:[-*+•]\s+|\d+[.)]\s+)?\*\*[^*\n]{1,40}(?:[:：]\*\*|\*\*\s*[:：])", re.MULTILINE)
@@ -103,7 +110,8 @@ def _begins(text: str, lines: list[str]) -> int:
     """How many lines stand before the first that is another's by what is said of it."""
     found = [len(lines)]
     for number, line in enumerate(lines):
-        if _hands_on(line) and any(rest.strip() for rest in lines[number + 1 :]):
+        follows = any(rest.strip() for rest in lines[number + 1 :])
+        if follows and (_hands_on(line) or (not lines[number + 1].strip() and _GOT.search(line))):
             found.append(number + 1)
             break
     headers = list(_MAIL.finditer(text))
