@@ -1,4 +1,4 @@
-"""Statements found in texts that are all different, so that nothing is answered from memory."""
+"""Statements found in texts in which no sentence comes twice, so that nothing is answered from memory."""
 
 from __future__ import annotations
 
@@ -22,14 +22,23 @@ def run(scale: float = 1.0) -> list[Row]:
     count = max(20, int(WHOLE * scale))
     each = []
     for number in range(count):
+        text = _unlike(texts[number % len(texts)], number)
         began = time.process_time()
-        extractor.extract(f"{texts[number % len(texts)]} ({number})")
+        extractor.extract(text)
         each.append(time.process_time() - began)
     all_of_them, slowest = sum(each) / count * 100_000, max(each)
     return [
         Row("100,000 messages, of one sentence mostly", ms(all_of_them), "< 20 s", all_of_them < 20),
         Row("the slowest message", ms(slowest), "< 5 ms", slowest < 0.005),
     ]
+
+
+def _unlike(text: str, number: int) -> str:
+    """A text with a number within its sentence, between two words where there are some."""
+    half = len(text) // 2
+    place = text.find(" ", half)
+    place = place if place >= 0 else half
+    return f"{text[:place]} {number} {text[place:].lstrip()}"
 
 
 if __name__ == "__main__":

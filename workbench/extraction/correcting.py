@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from workbench.extraction.notation import Marker, compile_reading, groups_of, small
-from workbench.extraction.rules import Rules, rules_for
+from workbench.extraction.notation import compile_reading, groups_of, small
+from workbench.extraction.rules import Index, Rules, rules_for
 
 _LEADS = 4
 """Words of no weight that are taken off one after the other."""
@@ -20,7 +20,7 @@ _LEADS = 4
 class Corrections:
     """How a language corrects, from its data."""
 
-    patterns: tuple[Marker, ...]
+    patterns: Index
     leads: re.Pattern[str]
 
 
@@ -30,7 +30,7 @@ def corrections_for(language: str) -> Corrections:
     data = tomllib.loads((files(__package__) / "rules" / "corrections.toml").read_text("utf-8"))[language]
     names = "(?:" + "|".join(sorted(map(re.escape, rules_for(language).names), key=len, reverse=True)) + ")"
     return Corrections(
-        tuple(compile_reading(text.replace("{name}", names), language) for text in data["patterns"]),
+        Index.of(enumerate(compile_reading(text.replace("{name}", names), language) for text in data["patterns"])),
         re.compile(data["leads"], re.IGNORECASE),
     )
 
@@ -48,6 +48,6 @@ def gist(text: str, rules: Rules) -> str:
 
 def corrected(text: str, lowered: str, words: set[str], rules: Rules) -> Iterator[dict[str, str | None]]:
     """What the patterns of corrections find in a statement with its words, by the names of their groups."""
-    for marker in corrections_for(rules.language).patterns:
+    for _, marker in corrections_for(rules.language).patterns.called(words):
         if match := marker.find(text, lowered, words):
             yield groups_of(match, text)

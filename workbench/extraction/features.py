@@ -25,13 +25,9 @@ _TRIM = re.compile(rf"(?:[^\w`~/\"“‘'(<{HAN}{CODE}{QUOTE}-]+\s*|\(?\d{{1,3}}
 _LABEL = re.compile(r"[^:：，,。]{2,40}[:：=]\s*\S")
 _SIZES = (3, 5, 8, 12, 18, 30)
 _LENGTHS = (*(f"length {size}" for size in _SIZES), "length more")
-_PIECE = 4
-"""Letters that are looked at together: they hold the stem of a word, or its ending with the word after it."""
 _PERSONS = ("I", "we", "you", "they")
 Grammar = Mapping[str, frozenset[str]]
 
-_SIGNS = {"NAME": "F", "NUM": "N", "VERSION": "V", "CODE": "C", "PROPER": "P", "QUOTE": "Q"}
-"""What stands for a word of a sort where letters are looked at."""
 _CERTAIN = frozenset(("NAME", "NUM", "VERSION", "PROPER", "CODE", "NUMWORD"))
 _COUNTED = _CERTAIN - {"NUMWORD"}
 
@@ -123,28 +119,42 @@ def features_of(body: str, lexicon: Lexicon, language: str) -> set[str]:
 
 
 _WORD = re.compile(rf"[a-z']+|\d+|[^\w\s{QUOTE}{CODE}]|[{HAN}]|[{QUOTE}{CODE}]+")
-_PIECES = re.compile(r"[,;:，；：。—–]|\.\s|\s-\s")
+_PARTING = frozenset(",;:，；：。—–")
+"""Signs between the pieces of a clause."""
 
 
 def _wording(body: str, *, gaps: bool) -> list[str]:
-    """The words themselves: alone, in a row or with gaps, and where in which piece of the clause they stand."""
-    lowered = body.lower()
-    words = _words(lowered)
+    """The words themselves: alone, with the next (or over a gap of one), and where in which piece they stand."""
+    words = _words(body.lower())
     found = list(words)
     if gaps:
-        for gap in (2, 3, 4):
-            found += [f"{one}…{two}" for one, two in zip(words, words[gap:], strict=False)]
+        found += [f"{one}…{two}" for one, two in zip(words, words[2:], strict=False)]
     else:
         found += [f"{one} {two}" for one, two in pairwise(words)]
-        found += map(" ".join, zip(words, words[1:], words[2:], strict=False))
-    pieces = [piece for piece in map(_words, _PIECES.split(lowered)) if piece]
+    pieces = list(_pieces(words))
     for number, piece in enumerate(pieces):
         where = "=" if len(pieces) == 1 else "<" if number == 0 else ">" if number == len(pieces) - 1 else "~"
         found += [where + word for word in piece]
-        for size in (1, 2, 3):
+        for size in _ENDS:
             start = " ".join(piece[:size])
             found += f"^{start}", f"^{where}{start}", " ".join(piece[-size:]) + "$"
     return found
+
+
+_ENDS = (1, 2)
+"""Words at the beginning and at the end of a piece that are looked at together."""
+
+
+def _pieces(words: Iterable[str]) -> Iterator[list[str]]:
+    piece: list[str] = []
+    for word in words:
+        if word not in _PARTING:
+            piece.append(word)
+        elif piece:
+            yield piece
+            piece = []
+    if piece:
+        yield piece
 
 
 def _words(lowered: str) -> list[str]:
@@ -175,15 +185,11 @@ def _shape(body: str, certain: int, length: int) -> Iterator[str]:
 def _english(body: str, lexicon: Lexicon) -> list[str]:
     tokens = _TOKEN.findall(body)
     sorts = _sorted(tokens, lexicon)
-    words = [token.lower() for token in tokens]
     found = [f"has {sort}" for sort in sorts]
     found += [f"{one} {two}" for one, two in pairwise(sorts)]
-    found += [f"word {word}" for word, sort in zip(words, sorts, strict=True) if sort[0] in "wv-"]
     first, second = (*sorts, "end", "end")[:2]
     found += f"first {first}", f"first {first} {second}", f"second {second}", f"last {sorts[-1] if sorts else 'end'}"
     found += _frame(sorts, lexicon)
-    written = f"^{' '.join(map(_SIGNS.get, sorts, words))}$"
-    found += [written[place : place + _PIECE] for place in range(len(written) - _PIECE + 1)]
     found += _shape(body, sum(map(_COUNTED.__contains__, sorts)), len(tokens))
     return found
 
@@ -329,16 +335,12 @@ _STANDING = frozenset("NFL")
 def _chinese(body: str, lexicon: Lexicon) -> list[str]:
     cited = _CITED.sub("Q", body) if QUOTE in body else body
     shown = "".join(_NUMBER.sub("N", _LATIN.sub(_letter, cited)).split()).rstrip("。.!！")
-    found = [f"has {char}" for char in shown]
-    found += [shown[place : place + 2] for place in range(len(shown) - 1)]
-    found += [shown[place : place + 3] for place in range(len(shown) - 2)]
+    found = [one + two for one, two in pairwise(shown)]
     found += (f"first {shown[:1]}", f"first {shown[:2]}", f"last {shown[-1:]}", f"last {shown[-2:]}")
     placed = list(_classes(shown, lexicon))
     classes = [name for _, name in placed]
     found += [f"class {name}" for name in classes]
     found += [f"{one} then {two}" for one, two in pairwise(["begin", *classes, "end"])]
-    for number, one in enumerate(classes):
-        found += [f"{one} before {two}" for two in classes[number + 1 : number + 4] if one != two]
     persons = "".join([word for word in ("我们", "我", "你", "他") if word in shown]) or "nobody"
     certain = "vague" if _STANDING.isdisjoint(shown) else "certain"
     leading = classes[0] if classes else "other"

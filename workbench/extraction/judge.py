@@ -11,17 +11,19 @@ from typing import NamedTuple
 from workbench.extraction.model import PRECEDENCE, Kind
 from workbench.extraction.notation import small
 from workbench.extraction.reading import read
-from workbench.extraction.rules import Called, Index, Rule, Rules
-from workbench.extraction.weighing import scale_of
+from workbench.extraction.rules import Heard, Rule, Rules
+from workbench.extraction.weighing import Leaning, scale_of
 
 _AN_AFTERTHOUGHT = 14
 _A_NOD = 4
 """Characters: \u8bf4\u597d\u4e86 before what was agreed."""
 _STOPS = ".!。！ "
-LEAST_LEAD: Mapping[str, int] = {"en": 35, "zh": 50}
+LEAST_LEAD: Mapping[str, int] = {"en": 20, "zh": 50}
 """On the scale, in hundredths, by language: how far before process a sentence has to be to state something."""
 LEAST_OF_A_PIECE, LEAST_AGAINST = 20, 150
 """The same of a piece of a sentence that may be a statement by itself, and of a sentence that a rule calls process."""
+HOPELESS = -200
+"""What is so far behind process by what it is made of stays process whatever the rules say: they are not asked."""
 _SHORTEST_PIECE = 4
 LEAST_SECOND = 100
 """How far before process a further kind has to be in a sentence that is looked at for two statements."""
@@ -45,7 +47,7 @@ _SECOND: Mapping[Kind, frozenset[Kind]] = {
     kind: frozenset(second for first, second in _APART if kind in (first, second)) for kind in PRECEDENCE
 }
 """What may come second in a sentence that is of a kind as a whole."""
-WEIGHED = Rule(name="weighed", markers=Index({}, ()), unless=Index({}, ()))
+WEIGHED = Rule("weighed", markers=(), unless=())
 """Stands for the scale where no rule found a statement."""
 _NUMBER_OR_PATH = re.compile(r"\d|/\w|\w\.\w{1,5}\b")
 
@@ -79,12 +81,15 @@ class Clause(NamedTuple):
 
 def judge(masked: str, rules: Rules) -> tuple[Statement, ...]:
     """The statements of a sentence in which code and others' words are masked; empty: it is process."""
+    weighed = _weigh(masked, rules)
+    if weighed.lead < HOPELESS and not (rules.has_own_words or rules.words["obliges"].search(small(masked))):
+        return ()
     seen = look(masked, rules)
     if seen.shut:
         return ()
     if not seen.against and any(statement.rule.final for statement in seen.marked):
         return seen.marked
-    whole = _weighed(masked, seen, rules, LEAST_LEAD[rules.language])
+    whole = _weighed(masked, weighed, seen, rules, LEAST_LEAD[rules.language])
     return _apart(whole, seen, masked, rules) if whole else ()
 
 
@@ -98,12 +103,16 @@ class _Weighed(NamedTuple):
     rule: Rule
 
 
-def _weighed(text: str, seen: Look, rules: Rules, least: int) -> _Weighed | None:
+def _weigh(text: str, rules: Rules) -> Leaning:
+    """What the scale says of a text before the rules are asked."""
+    return scale_of(rules.language).lean(ground(text, rules))
+
+
+def _weighed(text: str, bare: Leaning, seen: Look, rules: Rules, least: int) -> _Weighed | None:
     """What the scale says, on which what the rules say lies too; None: process."""
-    body = ground(text, rules)
-    leaning = scale_of(rules.language).lean(body, seen.signs)
+    leaning = scale_of(rules.language).further(bare, seen.signs)
     kind, marked = leaning.kind, None if seen.against else next(iter(seen.marked), None)
-    if not seen.against and rules.set_thing.match(small(body)):
+    if not seen.against and rules.set_thing.match(small(ground(text, rules))):
         kind = "decision" if leaning.scores["decision"] > leaning.scores["fact"] else "fact"
     else:
         told = leaning.lead >= (LEAST_AGAINST if seen.firm else least)
@@ -156,7 +165,10 @@ def _apart(whole: _Weighed, seen: Look, masked: str, rules: Rules) -> tuple[Stat
 def _alone(text: str, rules: Rules) -> _Weighed | None:
     """What a piece of a sentence would be if nothing else were said."""
     text = text.strip()
-    return _weighed(text, look(text, rules), rules, LEAST_OF_A_PIECE) if len(text) >= _SHORTEST_PIECE else None
+    if len(text) < _SHORTEST_PIECE:
+        return None
+    weighed = _weigh(text, rules)
+    return _weighed(text, weighed, look(text, rules), rules, LEAST_OF_A_PIECE) if weighed.lead >= HOPELESS else None
 
 
 def pieces(masked: str, rules: Rules) -> list[tuple[str, str]]:
@@ -193,8 +205,8 @@ class Look(NamedTuple):
 
 def look(masked: str, rules: Rules) -> Look:
     """What the rules say of a sentence."""
-    whole = rules.called(ground(masked, rules).rstrip(_STOPS))
-    against = list(whole.fitting(rules.on_sentences))
+    whole = rules.hear(ground(masked, rules).rstrip(_STOPS))
+    against = list(rules.on_sentences.fitting(whole))
     clauses = _clauses(masked, rules)
     kept, dropped = _kept(clauses, rules)
     barring = [rule for rule in dropped if not rule.kinds]
@@ -218,11 +230,11 @@ def look(masked: str, rules: Rules) -> Look:
 
 
 def _marked(
-    masked: str, whole: Called, clauses: list[Clause], kept: list[Clause], rules: Rules
+    masked: str, whole: Heard, clauses: list[Clause], kept: list[Clause], rules: Rules
 ) -> tuple[Statement, ...]:
     """What the markers find."""
     if len(clauses) > 1 and len(kept) == len(clauses):
-        for span in whole.fitting(rules.spanning):
+        for span in rules.spanning.fitting(whole):
             return (Statement(_kind(span), 0, len(masked), span),)
     found = [
         (clause, rule) for clause in kept for rule in [_best(clause.body, rules, clause.barred)] if rule is not None
@@ -235,16 +247,15 @@ def _marked(
 
 def is_process(masked: str, rules: Rules) -> bool:
     """Whether rules say that a sentence states nothing: not that no rule found a statement in it."""
-    whole = rules.called(ground(masked, rules).rstrip(_STOPS))
-    if any(whole.fitting(rules.on_sentences)):
+    whole = rules.hear(ground(masked, rules).rstrip(_STOPS))
+    if any(rules.on_sentences.fitting(whole)):
         return True
     return not any(clause.body for clause in _kept(_clauses(masked, rules), rules)[0])
 
 
 def is_finished(masked: str, rules: Rules) -> bool:
     """Whether rules say of a part of a sentence that it is done."""
-    finished = [rule for rule in rules.on_clauses if "open" in rule.kinds]
-    return any(any(rules.called(clause.body).fitting(finished)) for clause in _clauses(masked, rules))
+    return any(any(rules.finished.fitting(rules.hear(clause.body))) for clause in _clauses(masked, rules))
 
 
 @lru_cache(maxsize=16)
@@ -280,7 +291,7 @@ def _kept(clauses: list[Clause], rules: Rules) -> tuple[list[Clause], list[Rule]
     kept: list[Clause] = []
     dropped: list[Rule] = []
     for clause in clauses:
-        fitting = list(rules.called(clause.body).fitting(rules.on_clauses))
+        fitting = list(rules.on_clauses.fitting(rules.hear(clause.body)))
         dropped += fitting
         if any(rule.scope == "rest" for rule in fitting):
             break
@@ -308,7 +319,7 @@ def _best(body: str, rules: Rules, barred: frozenset[str]) -> Rule | None:
 
 def _first(body: str, rules: Rules, barred: frozenset[str]) -> Rule | None:
     """The first rule that fits; those that are rarely wrong come before the others, whatever the kind."""
-    fitting = rules.called(body).fitting(rules.ordered)
+    fitting = rules.ordered.fitting(rules.hear(body))
     return next((rule for rule in fitting if rule.kind not in barred), None)
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from itertools import chain, pairwise
+from typing import NamedTuple
 
 CODE = "\ue000"
 """Stands for each character of code within a sentence."""
@@ -45,8 +45,7 @@ _LARGE = re.compile(r"\\.|\(\?P|[A-Z\u00c0-\u1fff]")
 """Letters of a pattern that may be large, and what holds some that have to stay so."""
 
 
-@dataclass(frozen=True, slots=True)
-class Marker:
+class Marker(NamedTuple):
     """A compiled marker; a text that fits has one word (Chinese: one or two characters) or sign of each set."""
 
     search: Callable[[str], re.Match[str] | None]
@@ -60,7 +59,7 @@ class Marker:
 
     def find(self, text: str, lowered: str, words: set[str]) -> re.Match[str] | None:
         """What it finds in a text that has these small letters and these words."""
-        if self.further and any(map(words.isdisjoint, self.further)):
+        if (self.anchors and words.isdisjoint(self.anchors)) or any(map(words.isdisjoint, self.further)):
             return None
         return self.search(text if self.cased else lowered)
 
@@ -120,8 +119,7 @@ def compile_reading(pattern: str, language: str) -> Marker:
     """Compile a regular expression that reads something off; it may begin and end within a word."""
     plain = re.sub(r" (?=[?*{])", "~", pattern.replace("(?:", "("))  # a blank that may be missing ends no word
     needs = _han_needs(plain) if language == "zh" else _word_needs(" ".join([*_tokens(plain)][1:-1]))
-    marker = _marker(pattern, needs)
-    return replace(marker, further=(marker.anchors, *marker.further)) if marker.anchors else marker
+    return _marker(pattern, chain(needs, _sign_needs(plain)))
 
 
 def literal_marker(text: str, language: str) -> Marker:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from workbench.domain.fact import is_key, value_text
 from workbench.domain.record import Json
@@ -58,8 +59,9 @@ class Reading:
     old: Json = None
 
 
+@lru_cache(maxsize=16)
 def read(text: str, rules: Rules, *, constraint: bool = False) -> Reading:
-    """Key and value of a statement, as far as its words allow."""
+    """Key and value of a statement, as far as its words allow; the same one is asked about twice in a row."""
     body = rules.words["label"].sub("", full_commas(text).strip().strip("*_").strip()).strip()
     body = gist(re.sub(r"^[\s\-*•]+", "", body), rules).rstrip(".!。！;； ")
     if constraint and not rules.words["except"].search(body) and (found := rules.forbidding.search(body)):
@@ -79,7 +81,7 @@ def read(text: str, rules: Rules, *, constraint: bool = False) -> Reading:
         if reading is not None and reading.key is not None:
             return reading
         keyless = keyless or reading
-    for marker in rules.readings:
+    for _, marker in rules.readings.called(words):
         match = marker.find(body, lowered, words)
         if not match or _WITHIN_A_WORD.match(body, match.end() - 1):
             continue

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from importlib.resources import files
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
 from workbench.errors import UsageError
@@ -25,32 +26,40 @@ from workbench.extraction.notation import (
 from workbench.extraction.sentences import is_han
 
 Scope = Literal["sentence", "rest", "clause"]
+OWN = "workspace"
+"""The name of the rule that a workspace's own phrases make."""
 
 
 @dataclass(frozen=True)
 class Index:
     """Markers that are tried only on texts that hold the words they need."""
 
-    by_word: Mapping[str, tuple[Marker, ...]]
-    always: tuple[Marker, ...]
+    by_word: Mapping[str, tuple[tuple[int, Marker], ...]]
+    """Those that need a word, with their places."""
+    always: tuple[tuple[int, Marker], ...]
 
     @classmethod
-    def of(cls, markers: Iterable[Marker]) -> Index:
-        """Sort markers by the rarest words that they need."""
-        words: dict[str, list[Marker]] = {}
+    def of(cls, markers: Iterable[tuple[int, Marker]]) -> Index:
+        """Sort markers, each with a place, by the rarest words that they need."""
+        words: dict[str, list[tuple[int, Marker]]] = {}
         always = []
-        for marker in markers:
+        for place, marker in markers:
             for word in marker.anchors:
-                words.setdefault(word, []).append(marker)
+                words.setdefault(word, []).append((place, marker))
             if not marker.anchors:
-                always.append(marker)
+                always.append((place, marker))
         return cls({word: tuple(found) for word, found in words.items()}, tuple(always))
 
-    def called(self, words: set[str]) -> Iterator[Marker]:
-        """The markers to be tried on a text that has these words."""
-        for word in words & self.by_word.keys():
-            yield from self.by_word[word]
-        yield from self.always
+    def called(self, words: set[str]) -> list[tuple[int, Marker]]:
+        """The markers to be tried on a text that has these words, in the order of their places."""
+        found = [*self.always]
+        for word in self.by_word.keys() & words:
+            found += self.by_word[word]
+        found.sort(key=_PLACE)
+        return found
+
+
+_PLACE = itemgetter(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +67,8 @@ class Rule:
     """What makes a clause a statement of a kind, or process; ``unless`` lifts it."""
 
     name: str
-    markers: Index
-    unless: Index
+    markers: tuple[Marker, ...]
+    unless: tuple[Marker, ...]
     kind: Kind | None = None
     """None: process."""
     scope: Scope = "clause"
@@ -75,27 +84,42 @@ class Rule:
     @property
     def final(self) -> bool:
         """Whether what it finds stands, whatever else the clause is made of."""
-        return (self.constraint and self.sure) or self.name == "workspace"
+        return (self.constraint and self.sure) or self.name == OWN
 
 
-class Called(NamedTuple):
-    """A text, with the rules that its words call for."""
+class Heard(NamedTuple):
+    """A text as rules are held against it."""
 
     text: str
     small: str
     words: set[str]
-    markers: Mapping[Rule, tuple[Marker, ...]]
-    """Of each rule those that are to be tried."""
 
-    def fitting(self, rules: Iterable[Rule]) -> Iterator[Rule]:
-        """Those of some rules that hold for the text."""
-        text, lowered, words = self.text, self.small, self.words
-        for rule in rules:
-            for marker in self.markers.get(rule, ()):
-                if marker.find(text, lowered, words):
-                    if not any(lifting.find(text, lowered, words) for lifting in rule.unless.called(words)):
-                        yield rule
-                    break
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Rules that are asked together, in their order."""
+
+    rules: tuple[Rule, ...]
+    markers: Index
+    """By the places of their rules."""
+
+    @classmethod
+    def of(cls, rules: Iterable[Rule]) -> Asked:
+        """Sort the markers of rules by the words that they need."""
+        rules = tuple(rules)
+        return cls(rules, Index.of((place, marker) for place, rule in enumerate(rules) for marker in rule.markers))
+
+    def fitting(self, heard: Heard) -> Iterator[Rule]:
+        """Those that hold for a text."""
+        text, lowered, words = heard
+        settled = -1
+        for place, (search, cased, _, further) in self.markers.called(words):
+            if place == settled or (further and any(map(words.isdisjoint, further))):
+                continue
+            if search(text if cased else lowered):
+                settled, rule = place, self.rules[place]
+                if not any(lifting.find(text, lowered, words) for lifting in rule.unless):
+                    yield rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +136,7 @@ class Rules:
     backward: re.Pattern[str]
     sections: Mapping[str, str]
     """Heading to kind, or to ``process``."""
-    readings: tuple[Marker, ...]
+    readings: Index
     forbidding: re.Pattern[str]
     names: Mapping[str, str]
     values: Mapping[str, str]
@@ -121,10 +145,10 @@ class Rules:
     """Patterns of words that are looked for on their own; their comments say what for."""
 
     @cached_property
-    def ordered(self) -> tuple[Rule, ...]:
+    def ordered(self) -> Asked:
         """Statement rules for clauses in the order in which they are tried: rarely wrong first, then by kind."""
         clause = [rule for rule in self.statements if rule.scope == "clause"]
-        return tuple(sorted(clause, key=lambda rule: (not rule.sure, PRECEDENCE.index(rule.kind or "open"))))
+        return Asked.of(sorted(clause, key=lambda rule: (not rule.sure, PRECEDENCE.index(rule.kind or "open"))))
 
     @cached_property
     def set_thing(self) -> re.Pattern[str]:
@@ -139,45 +163,44 @@ class Rules:
         return frozenset((*self.names.values(), *things().keys.values()))
 
     @cached_property
-    def spanning(self) -> tuple[Rule, ...]:
+    def spanning(self) -> Asked:
         """Statement rules that look at a whole sentence."""
-        return tuple(rule for rule in self.statements if rule.scope == "sentence")
+        return Asked.of(rule for rule in self.statements if rule.scope == "sentence")
 
     @cached_property
-    def on_sentences(self) -> tuple[Rule, ...]:
+    def on_sentences(self) -> Asked:
         """Process rules that look at a whole sentence."""
-        return tuple(rule for rule in self.process if rule.scope == "sentence")
+        return Asked.of(rule for rule in self.process if rule.scope == "sentence")
 
     @cached_property
-    def on_clauses(self) -> tuple[Rule, ...]:
+    def on_clauses(self) -> Asked:
         """Process rules that look at a clause."""
-        return tuple(rule for rule in self.process if rule.scope != "sentence")
+        return Asked.of(rule for rule in self.process if rule.scope != "sentence")
+
+    @cached_property
+    def finished(self) -> Asked:
+        """Those of them that say of a clause that it is done."""
+        return Asked.of(rule for rule in self.on_clauses.rules if "open" in rule.kinds)
+
+    @cached_property
+    def has_own_words(self) -> bool:
+        """Whether a workspace added phrases."""
+        return any(rule.name == OWN for rule in self.statements)
 
     def prepare(self) -> None:
         """Compile now what is else compiled when the first sentence asks for it."""
-        _ = self.ordered, self.set_thing, self.spanning, self.on_sentences, self.on_clauses, self.called
+        _ = self.ordered, self.set_thing, self.spanning, self.on_sentences, self.on_clauses, self.hear
 
     @cached_property
-    def called(self) -> Callable[[str], Called]:
-        """The rules that a text calls for; the same clause is asked about several times in a row."""
-        rules = (*self.process, *self.statements)
-        always = {rule: rule.markers.always for rule in rules if rule.markers.always}
-        by_word: dict[str, list[tuple[Rule, tuple[Marker, ...]]]] = {}
-        for rule in rules:
-            for word, markers in rule.markers.by_word.items():
-                by_word.setdefault(word, []).append((rule, markers))
+    def hear(self) -> Callable[[str], Heard]:
+        """A text with its words; the same clause is asked about several times in a row."""
 
         @lru_cache(maxsize=16)
-        def called(text: str) -> Called:
+        def hear(text: str) -> Heard:
             lowered = small(text)
-            words = grams(lowered, self.language)
-            found = dict(always)
-            for word in words & by_word.keys():
-                for rule, markers in by_word[word]:
-                    found[rule] = found.get(rule, ()) + markers
-            return Called(text, lowered, words, found)
+            return Heard(text, lowered, grams(lowered, self.language))
 
-        return called
+        return hear
 
     def with_markers(self, added: Mapping[str, Sequence[str]]) -> Rules:
         """These rules with a workspace's own phrases, taken literally but for ``…``.
@@ -193,8 +216,7 @@ class Rules:
             if kind not in (*KINDS, "constraint", "process"):
                 known = ", ".join((*KINDS, "constraint", "process"))
                 raise UsageError(f"{kind!r} is no kind of statement", f"one of: {known}")
-            index = Index.of(literal_marker(phrase, self.language) for phrase in phrases)
-            own = Rule(name="workspace", markers=index, unless=Index({}, ()))
+            own = Rule(OWN, tuple(literal_marker(phrase, self.language) for phrase in phrases), unless=())
             if kind == "process":
                 process.append(replace(own, scope="sentence", shut=True))
             elif kind == "constraint":
@@ -241,14 +263,14 @@ def rules_for(language: str) -> Rules:
     data = _data(language)
     parts: dict[str, str] = data.get("parts", {})
 
-    def index(markers: Sequence[str]) -> Index:
-        return Index.of(compile_marker(text, language, parts) for text in markers)
+    def compiled(markers: Sequence[str]) -> tuple[Marker, ...]:
+        return tuple(compile_marker(text, language, parts) for text in markers)
 
     def rule(row: Mapping[str, Any]) -> Rule:
         return Rule(
             name=row["name"],
-            markers=index(row["markers"]),
-            unless=index(row.get("unless", ())),
+            markers=compiled(row["markers"]),
+            unless=compiled(row.get("unless", ())),
             kind=row.get("kind"),
             scope=row.get("scope", "clause"),
             kinds=frozenset(row.get("kinds", ())),
@@ -267,7 +289,7 @@ def rules_for(language: str) -> Rules:
         reason=_words(data["reasons"], language),
         backward=re.compile(_choice(data["backward"]) + ("" if language == "zh" else r"\b"), re.IGNORECASE),
         sections={word: kind for kind, words in data["sections"].items() for word in words},
-        readings=tuple(_reading(text, data["names"], language) for text in data["reading"]["patterns"]),
+        readings=Index.of(enumerate(_reading(text, data["names"], language) for text in data["reading"]["patterns"])),
         forbidding=re.compile(data["reading"]["forbidding"], re.IGNORECASE),
         names={word.lower(): key for key, words in data["names"].items() for word in (key.replace("_", " "), *words)},
         values={word.lower(): value for value, words in data["values"].items() for word in words},

@@ -27,7 +27,7 @@ ALWAYS = "(always)"
 _BITS = 20
 """Of one number, for each column."""
 _PLACES = range(0, _BITS * len(COLUMNS), _BITS)
-_HALF = 1 << _BITS - 1
+_HALF, _COLUMN = 1 << _BITS - 1, (1 << _BITS) - 1
 _NOTHING = sum(_HALF << place for place in _PLACES)
 """To which weights are added, so that no column goes below nought."""
 
@@ -35,18 +35,23 @@ _NOTHING = sum(_HALF << place for place in _PLACES)
 class Leaning(NamedTuple):
     """How much speaks for each kind, in hundredths."""
 
+    total: int
+    """All columns in one number."""
     scores: Mapping[Kind | None, int]
+    lead: int
+    """How much more speaks for a statement, of whatever kind, than for process."""
+
+    @classmethod
+    def of(cls, total: int) -> Leaning:
+        """What a sum that began with ``_NOTHING`` says."""
+        *kinds, process = scores = _columns(total)
+        lead = round(100 * math.log(sum([math.exp(score / 100) for score in kinds]))) - process
+        return cls(total, dict(zip(COLUMNS, scores, strict=True)), lead)
 
     @property
     def kind(self) -> Kind:
         """The kind for which most speaks; of equals the one of higher precedence."""
         return max(PRECEDENCE, key=self.scores.__getitem__)
-
-    @property
-    def lead(self) -> int:
-        """How much more speaks for a statement, of whatever kind, than for process."""
-        kinds = sum([math.exp(self.scores[kind] / 100) for kind in PRECEDENCE])
-        return round(100 * math.log(kinds)) - self.scores[None]
 
 
 @dataclass(frozen=True)
@@ -58,13 +63,18 @@ class Scale:
     weights: Mapping[str, int]
     """In hundredths, all columns in one number: such are added fast, and come to the same in any order."""
 
-    def lean(self, body: str, signs: Iterable[str] = ()) -> Leaning:
-        """Weigh a clause in which code and others' words are masked, with what the rules say of it."""
+    def lean(self, body: str) -> Leaning:
+        """Weigh a clause in which code and others' words are masked."""
         features = features_of(body, self.lexicon, self.language)
-        features.update(signs)
         features.add(ALWAYS)
-        total = sum(filter(None, map(self.weights.get, features)), _NOTHING)
-        return Leaning(dict(zip(COLUMNS, _columns(total), strict=True)))
+        return self._added(_NOTHING, features)
+
+    def further(self, leaning: Leaning, signs: Iterable[str]) -> Leaning:
+        """The same with what the rules say of the clause."""
+        return self._added(leaning.total, signs)
+
+    def _added(self, total: int, features: Iterable[str]) -> Leaning:
+        return Leaning.of(sum(filter(None, map(self.weights.get, features)), total))
 
     def why(self, body: str, kind: Kind | None, most: int = 5) -> tuple[str, ...]:
         """The features that speak most for a kind against process (or the other way round)."""
@@ -97,7 +107,7 @@ def _packed(weights: Iterable[int]) -> int:
 
 def _columns(total: int) -> list[int]:
     """What a sum that began with ``_NOTHING`` comes to in each column."""
-    return [(total >> place) % (1 << _BITS) - _HALF for place in _PLACES]
+    return [(total >> place & _COLUMN) - _HALF for place in _PLACES]
 
 
 def _text(name: str) -> str:
