@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,7 +40,7 @@ def make_codex(size: int, folder: Path, *, items: bool = False) -> Path:
     return path
 
 
-class _Session:
+class _Session(ABC):
     """What the versions have in common."""
 
     def __init__(self) -> None:
@@ -80,17 +81,21 @@ class _Session:
             lines = self._chance.choice([5, 20, 80, 150, 300])
             yield from self.output(call, "\n".join(self.words(10) for _ in range(lines)) + "\n")
 
+    @abstractmethod
     def prompt(self, text: str) -> Rows:
-        raise NotImplementedError
+        """What the person typed."""
 
+    @abstractmethod
     def say(self, text: str) -> Rows:
-        raise NotImplementedError
+        """What the agent answered."""
 
+    @abstractmethod
     def call(self, name: str) -> Rows:
-        raise NotImplementedError
+        """A command that it calls for."""
 
+    @abstractmethod
     def output(self, name: str, text: str) -> Rows:
-        raise NotImplementedError
+        """What the command brought back."""
 
     def thought(self) -> Payload:
         """What is thought stands in the file, but cannot be read."""

@@ -143,3 +143,16 @@ def test_a_record_caught_in_mid_write_may_hold_types_of_any_type(tmp_path: Path,
     log.refresh()
     assert log.info.unreadable == 1
     assert "hello" in [message.text for message in log.messages]
+
+
+def test_a_record_that_is_read_with_damage_ends_where_it_ends_whatever_ends_its_line(tmp_path: Path) -> None:
+    record = b'{"type":"user","uuid":"u","sessionId":"s","message":{"content":"a \xff b"}}'
+    path = tmp_path / "damaged.jsonl"
+    path.write_bytes(record + b"\r\n")
+    whole = read(path).messages[0]
+    path.write_bytes(record)
+    log = read(path)
+    with path.open("ab") as file:
+        file.write(b"\r\n")
+    log.refresh()
+    assert (whole.text, whole.span) == (log.messages[0].text, log.messages[0].span)

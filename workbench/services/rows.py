@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from array import array
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
@@ -17,10 +18,11 @@ from workbench.services.view import MessageView
 class _Rows(Sequence[MessageView]):
     """What any rows can do; two are the same when each row is."""
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # equal by their rows, which a hash would have to make
 
+    @abstractmethod
     def _row(self, number: int) -> MessageView:
-        raise NotImplementedError
+        """The row of a number from 0."""
 
     @overload
     def __getitem__(self, number: int) -> MessageView: ...
@@ -36,9 +38,9 @@ class _Rows(Sequence[MessageView]):
         return map(self._row, range(len(self)))
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (
-            isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
-        )  # fmt: skip
+        if self is other:
+            return True
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
 
 
 class Rows(_Rows):

@@ -55,7 +55,7 @@ def salvage(line: bytes, is_record: Callable[[dict[str, Any]], bool]) -> Salvage
     # Each invalid byte becomes one surrogate, so that places in the text can be told in bytes again.
     try:
         whole = _DECODER.decode(body.decode("utf-8", "surrogateescape"))
-        return Salvaged(((_clean(whole), 0, len(line)),)) if isinstance(whole, dict) else Salvaged(lost=True)
+        return Salvaged(((_clean(whole), 0, len(line.rstrip())),)) if isinstance(whole, dict) else Salvaged(lost=True)
     except (ValueError, RecursionError):
         found, lost = _scan(line.decode("utf-8", "surrogateescape"), len(line), is_record)
         return Salvaged(tuple(found), lost)
