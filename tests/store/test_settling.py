@@ -124,6 +124,7 @@ def test_who_waits_and_does_not_come_stops_nobody(workspace: Workspace) -> None:
 def test_no_line_of_a_new_file_counts_before_its_entry_is_on_disk(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(primitives, "AT_ONCE", 1)  # one after the other, also where the disk is slow
     with somebody_waits(workspace):
         put(again(workspace), make_fact("old"))
     monkeypatch.setattr(Journal, "goes_on", lambda self, line: True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
@@ -47,7 +48,11 @@ class Call:
 
     def context(self, *, start: Path | None = None, read_only: bool = False, app: bool = False) -> Context:
         """The workspace and who acts in it; what is wrong in the configuration is said once."""
-        return self.furnish(self.enter(start or self.cwd, read_only=read_only), app=app)
+        context = self.furnish(self.enter(start or self.cwd, read_only=read_only), app=app)
+        if not gc.isenabled():  # as the program starts: what was loaded stays until the end
+            gc.freeze()
+            gc.enable()
+        return context
 
     def enter(self, start: Path, *, read_only: bool = False) -> Entrance:
         """Where the workspace lies and how it is set up; what is wrong in the configuration is said."""

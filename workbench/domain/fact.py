@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import cached_property, lru_cache
+from operator import attrgetter
 from typing import Literal
 
 import msgspec
@@ -101,9 +102,13 @@ class Alias(Record, frozen=True, kw_only=True):
 _KEY = re.compile(r"[^\s./\x00-\x1f\x7f-\x9f]+(?:\.[^\s./\x00-\x1f\x7f-\x9f]+)*")
 
 
-@lru_cache(maxsize=1 << 14)
 def canonical_form(key: str) -> str:
     """A key in the form in which keys are compared: NFC, lower case, trimmed."""
+    return key.strip().lower() if key.isascii() else _composed(key)
+
+
+@lru_cache(maxsize=1 << 14)
+def _composed(key: str) -> str:
     return unicodedata.normalize("NFC", key).strip().lower()
 
 
@@ -127,12 +132,15 @@ def same_value(one: Json, other: Json) -> bool:
     return canonical_value(one) == canonical_value(other)
 
 
-class Standing(msgspec.Struct, frozen=True):
+class Standing(msgspec.Struct, frozen=True, gc=False):
     """How a fact stands among the others of its key."""
 
     lifecycle: Lifecycle
     by: tuple[str, ...] = ()
     """Ids of the facts that make it so: successors, challengers, or the other heads."""
+
+
+_ACTIVE = Standing("active")
 
 
 class Registry:
@@ -143,7 +151,7 @@ class Registry:
 
     def __init__(self, facts: Iterable[Fact], aliases: Mapping[str, str] | None = None) -> None:
         self._aliases = dict(aliases or {})
-        self.facts: dict[str, Fact] = {fact.id: fact for fact in sorted(facts, key=lambda f: f.id)}
+        self.facts: dict[str, Fact] = {fact.id: fact for fact in sorted(facts, key=attrgetter("id"))}
         self._groups: dict[tuple[str, str], list[Fact]] = {}
         for fact in self.facts.values():
             self._groups.setdefault((self.canonical(fact.key), fact.scope), []).append(fact)
@@ -154,7 +162,10 @@ class Registry:
                 for old in fact.supersedes:
                     successors.setdefault(old, []).append(fact.id)
         for group in self._groups.values():
-            self._derive(group, successors)
+            if len(group) == 1 and group[0].accepted and group[0].id not in successors:
+                self._standing[group[0].id] = _ACTIVE  # most of them: nothing else was ever said
+            else:
+                self._derive(group, successors)
 
     @cached_property
     def keys(self) -> frozenset[str]:
@@ -188,7 +199,7 @@ class Registry:
                 standing = Standing("contested", tuple(f.id for f in heads if f.id != fact.id))
             else:
                 against = tuple(f.id for f in open_ if _challenges(f, fact))
-                standing = Standing("challenged", against) if against else Standing("active")
+                standing = Standing("challenged", against) if against else _ACTIVE
             self._standing[fact.id] = standing
 
     def standing(self, fact_id: str) -> Standing:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-import secrets
 import unicodedata
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -15,7 +15,7 @@ _ID = re.compile(rf"[{ALPHABET}]{{{LENGTH}}}")
 
 def new_id() -> str:
     """A fresh id of ten characters (50 random bits)."""
-    return _spelled(secrets.randbits(5 * LENGTH))
+    return _spelled(int.from_bytes(os.urandom(8), "big"))
 
 
 def id_from(*seed: str) -> str:

@@ -13,8 +13,8 @@ Json = Any
 """Any JSON value: null, bool, number, string, list or object."""
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """A frozen piece of a record (an item, a source, a spec)."""
+class Part(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A frozen piece of a record (an item, a source, a spec); what is frozen leads to nothing that leads back to it."""
 
     def with_(self, **changes: Any) -> Self:
         """A copy with some fields replaced."""

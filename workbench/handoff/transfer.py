@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -28,10 +29,12 @@ from workbench.handoff.checks import (
     taken,
     task_of,
 )
-from workbench.handoff.launch import Launched, Place
 from workbench.store.records import Records, StoredPackage
 from workbench.store.transaction import Transaction
 from workbench.store.workspace import Workspace
+
+if TYPE_CHECKING:
+    from workbench.handoff.launch import Launched, Place  # which starts programs: what only writes does not load it
 
 Judge = Callable[[Records], Sequence[Difference]]
 """Compares what a package rests on with the records as they are under the writer lock."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from workbench.domain.contested import refusal
 from workbench.domain.fact import canonical_value, same_value
@@ -13,12 +14,14 @@ from workbench.domain.record import Json, Stamp
 from workbench.domain.task import LIVE_ATTEMPT, Task
 from workbench.domain.times import instant
 from workbench.errors import NotFoundError, RefusedError, UsageError
-from workbench.services import search
 from workbench.services.context import Context
 from workbench.services.sessions import attached
 from workbench.services.tasks import current_id, glance
 from workbench.store.names import names_of
 from workbench.store.records import Records
+
+if TYPE_CHECKING:
+    from workbench.services.search import Hit
 
 VALUE_LIMIT = 64 << 10
 """Bytes of canonical JSON that a note holds."""
@@ -33,7 +36,7 @@ class Asked:
     """What a query found: whole notes, and one line for everything else."""
 
     notes: tuple[Note, ...]
-    hits: tuple[search.Hit, ...]
+    hits: tuple[Hit, ...]
     """Notes, facts, artifacts and trimmed messages, best first."""
     total: int
 
@@ -187,6 +190,8 @@ def query(ctx: Context, words: str, limit: int = 20) -> Asked:
     Raises:
         UsageError: There is nothing to look for.
     """
+    from workbench.services import search  # loads much that no other command on notes needs: start-up counts
+
     found = search.search(ctx, words, limit=_LOOKED_THROUGH)
     kept = [hit for hit in found.hits if hit.source_type != "message" or hit.state not in ("", "kept")]
     notes = ctx.workspace.load().notes

@@ -97,29 +97,29 @@ def assemble(files: dict[str, Stored]) -> Records:
     damaged: list[Damage] = []
     lines: dict[str, dict[str, Stored]] = {name: {} for name in LINES}
     envelopes: dict[str, Stored] = {}
-    revision = hashlib.sha256()
+    content: list[str] = []
     for path in sorted(files):
         stored = files[path]
-        revision.update(os.fsencode(f"{path}\0{stored.sha256}\n"))
-        damaged.extend(stored.damage)
-        table = path.split("/")[0]
-        if stored.value is None:
+        content.append(f"{path}\0{stored.sha256}\n")
+        if stored.damage:
+            damaged.extend(stored.damage)
+        record = stored.value
+        if record is None:
             continue
+        table = path.partition("/")[0]
         if path.endswith(".jsonl"):
             lines[table][path] = stored
         elif table == "packages":
             envelopes[path.split("/")[1]] = stored
-        elif stored.value.id in tables[table]:
-            damaged.append(Damage(path, f"the id {stored.value.id} occurs in another file too"))
-        else:
-            tables[table][stored.value.id] = stored.value
+        elif tables[table].setdefault(record.id, record) is not record:
+            damaged.append(Damage(path, f"the id {record.id} occurs in another file too"))
     return Records(
         **{name: MappingProxyType(table) for name, table in tables.items()},
         evidence=tuple(line for stored in lines["evidence"].values() for line in causal_order(stored.value)),
         trims=MappingProxyType(_trims(lines["trims"].values())),
         packages=MappingProxyType(_packages(envelopes, lines["packages"], files, damaged)),
         damaged=tuple(damaged),
-        revision=revision.hexdigest(),
+        revision=digest(os.fsencode("".join(content))),
     )
 
 

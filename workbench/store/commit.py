@@ -15,10 +15,9 @@ from workbench.domain.times import stamp
 from workbench.store.changelog import ChangeLog
 from workbench.store.draft import TYPES
 from workbench.store.form import Unreadable, canonical_line, digest, read_document
-from workbench.store.journal import Journal, Line
+from workbench.store.journal import Ahead, Journal, Line
 from workbench.store.overtaken import overtaken, told_of
 from workbench.store.pace import Limits, Pace
-from workbench.store.pending import Pending
 from workbench.store.primitives import Tree
 from workbench.store.upgrade import upgraded
 
@@ -33,15 +32,18 @@ class Committer:
     Args:
         tree: The workspace folder.
         journal: Its journal.
+        ahead: What the last one of this process saw of what the log is ahead of the files by.
     """
 
-    def __init__(self, tree: Tree, journal: Journal) -> None:
+    def __init__(self, tree: Tree, journal: Journal, ahead: Ahead | None = None) -> None:
         self._tree = tree
         self._journal = journal
-        position, changes = journal.open_end()
+        self._ahead = ahead if ahead is not None else Ahead()
+        position = journal.open_end(self._ahead)
         self._settled = position.last
-        self.pending = Pending(changes)
+        self.pending = self._ahead.pending
         """The changes that are not in the files yet."""
+        changes = self.pending.changes
         self.last = changes[-1].id if changes else position.last
         """The last change."""
         self.line: Line | None = None
@@ -60,7 +62,7 @@ class Committer:
         if self.pending.changes:
             change = change.with_(settled=self._settled)
         self.line = self._journal.append(change, change.at[:7])
-        self.pending.add(change)
+        self._ahead.add(change, self.line.data)
         self.last = change.id
 
     def put_together(self, path: str, data: bytes) -> bool:

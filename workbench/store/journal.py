@@ -20,8 +20,9 @@ from workbench.domain.change import Change
 from workbench.domain.schema import TABLES
 from workbench.errors import StorageError
 from workbench.store.form import canonical, canonical_line
+from workbench.store.pending import Pending
 from workbench.store.primitives import Tree
-from workbench.store.private import names_in, open_reading, read_all
+from workbench.store.private import names_in, open_seen, read_all
 from workbench.store.refusals import explained
 
 FOLDER = "changes"
@@ -103,6 +104,11 @@ def _note_in(data: bytes) -> _Applied | None:
         return None
 
 
+def _is_line_of(line: bytes, note: _Applied) -> bool:
+    """Whether these bytes are one line, of the change that a note names."""
+    return line.startswith(b"{") and line.endswith(b"\n") and b'"id":"%s"' % note.change.encode() in line
+
+
 def parse(line: bytes) -> Change | None:
     """The change in a line; None where it holds none, or one that names places where no records lie."""
     try:
@@ -119,6 +125,14 @@ def _parsed(line: bytes) -> Change | None:
 
 
 _known = lru_cache(maxsize=1024)(parse)
+
+
+def changes_in(data: bytes) -> Iterator[Change]:
+    """The changes in whole lines; unreadable ones left out."""
+    for line in data.split(b"\n"):
+        change = _parsed(line)
+        if change is not None:
+            yield change
 
 
 def _sound(change: Change) -> bool:
@@ -140,6 +154,35 @@ def _sound_part(data: bytes) -> bytes:
 
 def _inside(path: str) -> bool:
     return not {"", ".", ".."} & set(path.split("/")) and "\0" not in path
+
+
+class Ahead:
+    """What the log is ahead of the files by, as the last holder of the lock in this process saw it.
+
+    The next one reads all of it again, and takes in only what is new: others append only. Where anything else became of
+    it, it is taken in from the beginning.
+    """
+
+    def __init__(self) -> None:
+        self.pending = Pending()
+        """The changes that are not in the files yet."""
+        self._begin: tuple[str, int] | None = None
+        self._data = b""
+
+    def read(self, position: Position, *parts: bytes) -> None:
+        """Take in what stands in the log from a place on: the sound part of each file."""
+        data, known = b"\n".join(parts), self._data
+        begin = (position.file, position.offset) if len(parts) == 1 else None
+        if begin is None or begin != self._begin or not data.startswith(known):
+            self.pending, known = Pending(), b""
+        for change in changes_in(data[len(known) :]):
+            self.pending.add(change)
+        self._begin, self._data = begin, data
+
+    def add(self, change: Change, data: bytes) -> None:
+        """A change was appended, as these bytes."""
+        self.pending.add(change)
+        self._data += data
 
 
 class Journal:
@@ -201,8 +244,7 @@ class Journal:
         """Whether the change that a note names ends where the note says: another program may have written the file."""
         if not 0 <= marker.start < marker.size:
             return False
-        line = self.read(marker.file, marker.start, marker.size - marker.start)
-        return line.startswith(b"{") and line.endswith(b"\n") and b'"id":"%s"' % marker.change.encode() in line
+        return _is_line_of(self.read(marker.file, marker.start, marker.size - marker.start), marker)
 
     def _behind(self, settled: str | None, names: list[str]) -> Position:
         """The place behind a change, which is one of the last; the beginning of it all where there is none."""
@@ -219,8 +261,7 @@ class Journal:
 
     def since(self, position: Position) -> list[Change]:
         """The committed changes from a position on, oldest first; torn and unreadable lines left out."""
-        lines = (line for _, _, data in self._from(position) for line in data.split(b"\n"))
-        return [change for line in lines if (change := _parsed(line)) is not None]
+        return [change for _, _, data in self._from(position) for change in changes_in(data)]
 
     def placed(self, position: Position) -> list[Placed]:
         """The same, with where each stands."""
@@ -247,12 +288,13 @@ class Journal:
         with explained(self._tree.root, f"{FOLDER}/{name}"):
             try:
                 with self._tree.folder(FOLDER) as folder:
-                    descriptor = open_reading(name, folder)
+                    descriptor, state = open_seen(name, folder)
             except FileNotFoundError:
                 return b""
             try:
-                os.lseek(descriptor, offset, os.SEEK_SET)
-                return read_all(descriptor, limit)
+                if offset:
+                    os.lseek(descriptor, offset, os.SEEK_SET)
+                return read_all(descriptor, limit, max(0, state.st_size - offset))
             finally:
                 os.close(descriptor)
 
@@ -296,17 +338,29 @@ class Journal:
 
     # Writing: lines by the holder of the writer lock, notes by the one who brings them to disk.
 
-    def open_end(self) -> tuple[Position, list[Change]]:
-        """Cut a torn tail off.
+    def open_end(self, ahead: Ahead) -> Position:
+        """Cut a torn tail off, and see what the log is ahead of the files by.
+
+        Args:
+            ahead: What is known of that; it is all known afterwards.
 
         Returns:
-            From where on changes may be incomplete, and those.
+            From where on changes may be incomplete.
         """
+        names, marker = self.files(), self._marker()
+        if marker is not None and names[-1:] == [marker.file] and 0 <= marker.start < marker.size:
+            # Mostly the note is there and right, and what it says and what follows is had with one look.
+            data = self.read(marker.file, marker.start)
+            noted, rest = data[: marker.size - marker.start], data[marker.size - marker.start :]
+            if len(noted) == marker.size - marker.start and (not rest or _is_line_of(noted, marker)):
+                position = Position(marker.file, marker.size, marker.change, settled=not rest)
+                ahead.read(position, self._without_torn_end(position, rest))
+                return position
         position = self.position()
-        if position.settled:
-            return position, []
-        self._cut_torn_tail(position)
-        return position, self.since(position)
+        if not position.settled:
+            self._cut_torn_tail(position)
+        ahead.read(position, *(() if position.settled else (data for _, _, data in self._from(position))))
+        return position
 
     def append(self, change: Change, month: str) -> Line:
         """Append a change in one write; it has happened once its line is on disk."""
@@ -343,13 +397,17 @@ class Journal:
     def _cut_torn_tail(self, position: Position) -> None:
         for name in self.files()[-1:]:
             start = position.offset if name == position.file else 0
-            data = self.read(name, start)
-            sound = _sound_part(data)
-            tail = sound[sound.rfind(b"\n") + 1 :]
-            if tail and parse(tail) is None:
-                sound = sound[: len(sound) - len(tail)]
-            if len(sound) < len(data):
-                self._tree.cut(f"{FOLDER}/{name}", start + len(sound))
+            self._without_torn_end(Position(name, start), self.read(name, start))
+
+    def _without_torn_end(self, position: Position, data: bytes) -> bytes:
+        """What stands from a place on to the end of a file, once what is torn at its end is cut off."""
+        sound = _sound_part(data)
+        tail = sound[sound.rfind(b"\n") + 1 :]
+        if tail and parse(tail) is None:
+            sound = sound[: len(sound) - len(tail)]
+        if len(sound) < len(data):
+            self._tree.cut(f"{FOLDER}/{position.file}", position.offset + len(sound))
+        return sound
 
     def mark(self, last: Placed, looked: int | None) -> None:
         """Note that all changes up to this one are complete; may be lost without harm.
@@ -371,7 +429,7 @@ class Journal:
 
     def written(self, identifier: str) -> str | None:
         """The hash of a record's bytes as this program last wrote them, where that is known."""
-        return self.notes(identifier).get(identifier)
+        return self._note_of(identifier).partition(" ")[0] or None
 
     def notes(self, identifier: str) -> dict[str, str]:
         """The hashes of all records that are noted together with this one, as this program wrote them."""
@@ -379,12 +437,18 @@ class Journal:
 
     def place_of(self, identifier: str) -> str | None:
         """Where this program last put a record, as far as it noted that: a hint, nothing more."""
-        return self._shard(identifier).get(identifier, "").partition(" ")[2] or None
+        return self._note_of(identifier).partition(" ")[2] or None
 
-    def _shard(self, identifier: str) -> dict[str, str]:
+    def _note_of(self, identifier: str) -> str:
+        return self._shard(identifier, alone=True).get(identifier, "")
+
+    def _shard(self, identifier: str, *, alone: bool = False) -> dict[str, str]:
+        """What is noted together with a record; nothing at all where that one is not and ``alone`` is asked for."""
         try:
             data = self._tree.read(f"{WRITTEN}/{identifier[:2]}.json")
-            return msgspec.json.decode(data, type=dict[str, str]) if data else {}
+            if not data or (alone and b'"%s"' % identifier.encode() not in data):
+                return {}
+            return msgspec.json.decode(data, type=dict[str, str])
         except (msgspec.DecodeError, StorageError):
             return {}  # a shortcut; without it the log tells
 

@@ -12,13 +12,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import msgspec
 
 from workbench.domain.times import stamp
 from workbench.errors import LockTimeoutError, RefusedError, StorageError
+from workbench.store.aside import aside
 from workbench.store.mask import mask
 from workbench.store.primitives import Tree, write_holder
 from workbench.store.private import folder_beneath, open_reading
@@ -50,35 +51,40 @@ class WriterLock:
         self._tree = tree
         self._timeout = timeout
         self._relative = relative
+        self._path = f"{tree.root}/{relative}"
         self._descriptor = -1
 
     def __enter__(self) -> WriterLock:
         until = time.monotonic() + self._timeout
-        while (descriptor := self._wait(until)) is not None and not self._is_current(descriptor):
-            os.close(descriptor)
-        if descriptor is None:
-            raise self._refusal()
-        self._hold(descriptor)
-        return self
+        while True:
+            descriptor = self._wait(until)
+            if descriptor is None:
+                raise self._refusal()
+            if self._hold(descriptor):
+                return self
 
     def at_once(self) -> bool:
         """Take it where nobody holds it, without waiting; whether it was taken."""
         descriptor = self._tree.lock_file(self._relative)
-        if _at_once(descriptor) and self._is_current(descriptor):
-            self._hold(descriptor)
-        else:
-            os.close(descriptor)
-        return self._descriptor >= 0
+        if _at_once(descriptor):
+            return self._hold(descriptor)
+        os.close(descriptor)
+        return False
 
-    def _hold(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        holder = Holder(os.getpid(), _command(), stamp(datetime.now(UTC).replace(microsecond=0)))
+    def _hold(self, descriptor: int) -> bool:
+        """Write our name into the file, whose lock we have; False where it is not there any more (forget)."""
         try:
+            state = os.fstat(descriptor)
+            if not self._is_current(state.st_ino):
+                os.close(descriptor)
+                return False
             with suppress(StorageError):  # it is held all the same, and only those who wait in vain read the name
-                write_holder(self._descriptor, msgspec.json.encode(holder) + b"\n")
+                write_holder(descriptor, _name_since(os.getpid(), int(time.time())), state.st_size)
         except BaseException:
-            self.__exit__()
+            os.close(descriptor)
             raise
+        self._descriptor = descriptor
+        return True
 
     def __exit__(self, *_: object) -> None:
         if self._descriptor >= 0:
@@ -89,18 +95,18 @@ class WriterLock:
         """A descriptor that holds the lock; None when the time is over."""
         descriptor = self._tree.lock_file(self._relative)
         try:
-            with explained(self._tree.root / self._relative):
+            with explained(self._path):
                 if _at_once(descriptor):
                     return descriptor
         except StorageError:
             os.close(descriptor)
             raise
-        return _Waiter(descriptor).result(until - time.monotonic())
+        return _waited(descriptor, until - time.monotonic())
 
-    def _is_current(self, descriptor: int) -> bool:
-        """Whether the file is still there: a lock on one that was removed (forget) guards nothing."""
+    def _is_current(self, inode: int) -> bool:
+        """Whether the file is still there: a lock on one that was removed guards nothing."""
         try:
-            return (self._tree.root / self._relative).stat().st_ino == os.fstat(descriptor).st_ino
+            return os.stat(self._path).st_ino == inode  # noqa: PTH116 - asked for every write
         except FileNotFoundError:
             return False
 
@@ -118,6 +124,12 @@ class WriterLock:
             command=holder.command,
             since=holder.since,
         )
+
+
+@lru_cache(maxsize=1)
+def _name_since(pid: int, second: int) -> bytes:
+    """What a holder writes into the file."""
+    return msgspec.json.encode(Holder(pid, _command(), stamp(datetime.fromtimestamp(second, UTC)))) + b"\n"
 
 
 @cache
@@ -147,7 +159,7 @@ def looking(root: Path, relative: str, seconds: float) -> Iterator[None]:
     except BaseException:
         os.close(descriptor)
         raise
-    held = descriptor if got else _Waiter(descriptor, fcntl.LOCK_SH).result(seconds)
+    held = descriptor if got else _waited(descriptor, seconds, fcntl.LOCK_SH)
     try:
         yield
     finally:
@@ -163,42 +175,61 @@ def _at_once(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
     return True
 
 
-class _Waiter:
-    """Waits in a thread of its own: the system wakes waiters in turn, and a hung mount hangs only the thread."""
+def _waited(descriptor: int, seconds: float, kind: int = fcntl.LOCK_EX) -> int | None:
+    """The descriptor, once it holds the lock; None when the time was over first (it is then closed)."""
+    if seconds > 0:
+        return _Waiter(descriptor, kind).result(seconds)
+    os.close(descriptor)
+    return None
 
-    def __init__(self, descriptor: int, kind: int = fcntl.LOCK_EX) -> None:
+
+class _Waiter:
+    """Waits in another thread: the system wakes waiters in turn, and a hung mount hangs only the thread."""
+
+    def __init__(self, descriptor: int, kind: int) -> None:
         self._descriptor = descriptor
         self._kind = kind
         self._guard = _thread.allocate_lock()
         self._over = _thread.allocate_lock()
         self._over.acquire()
-        self._held = self._given_up = False
+        self._held: bool | None = None
+        """Whether the lock was had; None while it is waited for."""
+        self._given_up = False
 
     def result(self, seconds: float) -> int | None:
-        """The descriptor, holding the lock; None when the time was over first (it is then closed)."""
-        if seconds > 0:
-            _thread.start_new_thread(self._block, ())  # a whole Thread waits for its own start, too
-            over = self._over.acquire(timeout=min(seconds, _thread.TIMEOUT_MAX))
-            with self._guard:
-                if self._held:
-                    return self._descriptor
-                self._given_up = True
-            if not over:
-                return None  # the thread closes it when it comes back
-        os.close(self._descriptor)
+        """See :func:`_waited`."""
+        aside(self._block)
+        try:
+            self._over.acquire(timeout=min(seconds, _thread.TIMEOUT_MAX))
+        except BaseException:
+            if self._outcome() is not None:
+                os.close(self._descriptor)
+            raise
+        held = self._outcome()
+        if held:
+            return self._descriptor
+        if held is not None:
+            os.close(self._descriptor)
         return None
+
+    def _outcome(self) -> bool | None:
+        """Whether the lock was had; None where nobody waits for it any more, and the thread closes the file."""
+        if self._held is None:
+            with self._guard:
+                self._given_up = self._held is None
+        return self._held
 
     def _block(self) -> None:
         try:
             fcntl.flock(self._descriptor, self._kind)
+            held = True
         except OSError:
-            self._over.release()
-            return
+            held = False
         with self._guard:
-            if self._given_up:
-                os.close(self._descriptor)
-                return
-            self._held = True
+            if not self._given_up:
+                self._held = held
+        if self._held is None:
+            os.close(self._descriptor)
         self._over.release()
 
 

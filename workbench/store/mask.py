@@ -109,14 +109,10 @@ _CODE = r"^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)+$|^[A-Za-z_][\w.]*
 
 
 _NEEDLES = tuple((needle, rule) for rule in _FORMS for needle in rule.needles)
+_PLAIN_NEEDLES = tuple(needle for needle, _ in _NEEDLES)
+_FOLDED_NEEDLES = tuple(needle for rule in (*_HEADERS, _ASSIGNED) for needle in rule.needles)
 _SHORT = 32
-"""Characters up to which one look for all needles together is quicker than a look for each."""
-_ANY_NEEDLE = re.compile(
-    "|".join(re.escape(needle) for rule in _FORMS for needle in rule.needles)
-    + "|(?i:"
-    + "|".join(re.escape(needle) for rule in (*_HEADERS, _ASSIGNED) for needle in rule.needles)
-    + ")"
-)
+"""Characters up to which most texts hold no needle."""
 
 
 @cache
@@ -126,7 +122,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def mask(text: str) -> str:
     """``text`` with every secret replaced by ``«masked:KIND»``; masking twice changes nothing more."""
-    if len(text) <= _SHORT and _ANY_NEEDLE.search(text) is None:
+    if len(text) <= _SHORT and not _holds_needle(text):
         return text
     for rule in dict.fromkeys([rule for needle, rule in _NEEDLES if needle in text]):
         text = _apply(rule, text, text)
@@ -214,6 +210,41 @@ def _mask_key(key: str) -> str:
     return mask(key)  # the same few keys stand in most documents
 
 
+def _may_hold_secret(document: dict[str, Any]) -> bool:
+    """Whether a needle stands in the keys or texts of a document: one look at all of them.
+
+    A name of a secret holds one, too.
+    """
+    texts: list[str] = []
+    _collect(document, texts)
+    return _holds_needle("\n".join(texts))
+
+
+def _collect(value: dict[str, Any] | list[Any] | tuple[Any, ...], texts: list[str]) -> None:
+    if isinstance(value, dict):
+        texts += [key for key in value if _key_holds_needle(key)]
+        value = list(value.values())
+    for item in value:
+        if isinstance(item, str):
+            texts.append(item)
+        elif isinstance(item, (dict, list, tuple)):
+            _collect(item, texts)
+
+
+def _holds_needle(text: str) -> bool:
+    for needle in _PLAIN_NEEDLES:  # so often that a generator would count
+        if needle in text:
+            return True
+    text = text.lower()
+    for needle in _FOLDED_NEEDLES:  # noqa: SIM110
+        if needle in text:
+            return True
+    return False
+
+
+_key_holds_needle = lru_cache(maxsize=1024)(_holds_needle)
+
+
 def _under(key: str, value: Any) -> Any:
     if isinstance(value, str) and len(value) >= 3 and names_secret(key) and _literal(key, value, quoted=True):
         return "«masked:secret»"
@@ -228,6 +259,8 @@ def names_secret(key: str) -> bool:
 
 def mask_document(document: dict[str, Any]) -> dict[str, Any]:
     """A record's document, masked; where its ``key`` names a secret, its ``value`` is one."""
+    if not _may_hold_secret(document):
+        return document
     masked: dict[str, Any] = mask_json(document)
     key, value = document.get("key"), document.get("value")
     if isinstance(key, str) and isinstance(value, str):

@@ -38,8 +38,17 @@ class Places:
         self._noted = noted
         self._found: dict[str, str] = {}
 
-    def find(self, kind: str, identifier: str, search: bool) -> str | None:
-        """Where a record's file lies: where its last reading says, else (``search``) by looking through the folders."""
+    def find(
+        self, kind: str, identifier: str, search: bool, *, noted: Callable[[str], str | None] | None = None
+    ) -> str | None:
+        """Where a record's file lies: where its last reading says, else (``search``) by looking through the folders.
+
+        Args:
+            kind: Its table.
+            identifier: Its id.
+            search: Whether to look through the folders.
+            noted: Where this program noted that it put a record, for whoever has that folder open.
+        """
         if kind == "packages":
             return f"packages/{identifier}/envelope.json"
         if kind not in KEYED and kind != "aliases":
@@ -48,8 +57,8 @@ class Places:
         known = records.table(kind).get(identifier) if records is not None else None
         seen = record_path(kind, msgspec.structs.asdict(known)) if known is not None else self._found.get(identifier)
         if seen is None and kind in KEYED:
-            noted = self._noted(identifier) or ""
-            seen = noted if noted.startswith(f"{kind}/") and noted.endswith(f"/{identifier}.json") else None
+            place = (noted or self._noted)(identifier) or ""
+            seen = place if place.startswith(f"{kind}/") and place.endswith(f"/{identifier}.json") else None
         if seen is not None and read_beneath(self._root, seen) is not None:
             return seen
         return self._search(kind, identifier) if search or known is not None else None

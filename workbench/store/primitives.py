@@ -6,20 +6,25 @@ operating system refuses becomes a :class:`StorageError` that names the path and
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import errno
 import fcntl
+import itertools
+import math
 import os
-import secrets
 import stat
-import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
+from types import TracebackType
 
 from workbench.errors import RefusedError, StorageError, UsageError
-from workbench.store.private import FILE_MODE, FOLDER_MODE, Folders, folder_beneath, open_private, parts_of
+from workbench.store.aside import aside
+from workbench.store.private import FILE_MODE, FOLDER_MODE, Folders, apart, folder_beneath, open_private, parts_of
 from workbench.store.refusals import explained as explained
 
 Hook = Callable[[str, str], None]
@@ -28,7 +33,7 @@ Hook = Callable[[str, str], None]
 TEMPORARY = ".tmp"
 """Ending of temporary files; they begin with a dot, and no reader looks at them."""
 
-AT_ONCE = 16
+AT_ONCE = 32
 """How many files are brought to disk side by side, where that is quicker than one after the other."""
 SLOW = 0.001
 """Seconds from which on an fsync right behind another is worth a thread: many disks do most of it with the first."""
@@ -75,32 +80,55 @@ def sync_together(files: Sequence[tuple[int, str | Path]]) -> list[OSError | Non
     """
     global _behind
     failed: list[BaseException | None] = [None] * len(files)
-    took = [0.0] * len(files)
+    waiting = deque(range(len(files)))
 
-    def one(number: int) -> None:
-        begin = time.perf_counter()
-        try:
-            sync(*files[number])
-        except BaseException as error:
-            failed[number] = error
-        took[number] = time.perf_counter() - begin
+    def bring(one_only: bool) -> float:
+        """Bring what waits to disk; the least that one of them took."""
+        least = math.inf
+        with contextlib.suppress(IndexError):
+            while True:
+                number = waiting.popleft()
+                begin = time.perf_counter()
+                try:
+                    sync(*files[number])
+                except BaseException as error:
+                    failed[number] = error
+                least = min(least, time.perf_counter() - begin)
+                if one_only:
+                    break
+        return least
 
-    done = 0
-    while done < len(files):
-        first, *others = group = range(done, min(len(files), done + (AT_ONCE if _behind >= SLOW else 1)))
-        threads = [threading.Thread(target=one, args=(number,), daemon=True) for number in others]
-        for thread in threads:
-            thread.start()
-        one(first)
-        for thread in threads:
-            thread.join()
-        if done or others:
-            _behind = min(took[number] for number in group)
-        done += len(group)
+    first = True
+    while waiting and (_behind < SLOW or AT_ONCE == 1):
+        took = bring(one_only=True)
+        if not first:
+            _behind = took
+        first = False
+    if waiting:
+        _behind = _side_by_side(partial(bring, one_only=False), min(AT_ONCE, len(waiting)))
     for error in failed:
         if error is not None and not isinstance(error, OSError):
             raise error
     return [error if isinstance(error, OSError) else None for error in failed]
+
+
+def _side_by_side(work: Callable[[], float], threads: int) -> float:
+    """Do the same work in so many threads, this one among them; the least of what they say."""
+    over = _thread.allocate_lock()
+    over.acquire()
+    said: list[float] = []
+    ended = itertools.count(1)
+
+    def one() -> None:
+        said.append(work())
+        if next(ended) == threads:
+            over.release()
+
+    for _ in range(threads - 1):
+        aside(one)
+    one()
+    over.acquire()
+    return min(said)
 
 
 def write_all(descriptor: int, data: bytes, path: str | Path) -> None:
@@ -129,7 +157,7 @@ class Beside:
     ) -> None:
         self._folder = folder
         self._name = name
-        self._temporary = f".{name[:80]}{'' if only else f'.{secrets.token_hex(4)}'}{TEMPORARY}"
+        self._temporary = f".{name[:80]}{'' if only else f'.{os.urandom(4).hex()}'}{TEMPORARY}"
         self.shown = shown
         step("create", shown)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
@@ -173,6 +201,39 @@ def put_in_place(
         new.put()
     finally:
         new.drop()
+
+
+class _Above:
+    """What :meth:`Tree._folder` gives: entered for every file that is touched, and so no generator."""
+
+    __slots__ = ("_explained", "_lent", "_made", "_relative", "_tree")
+
+    def __init__(self, tree: Tree, relative: str, made: list[str] | None) -> None:
+        self._tree = tree
+        self._relative = relative
+        self._made = made
+        self._explained = explained(tree.root, relative)
+
+    def __enter__(self) -> tuple[int, str]:
+        with self._explained:
+            place, name = apart(self._relative)
+            try:
+                self._lent = self._tree.folder(place)
+                return self._lent.__enter__(), name
+            except FileNotFoundError:
+                if not place or not self._tree.root.is_dir():
+                    raise
+            changed = self._tree.make_folder(place, durable=self._made is None)
+            if self._made is not None:
+                self._made += changed
+            self._lent = self._tree.folder(place)
+            return self._lent.__enter__(), name
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._lent.__exit__(None, None, None)
+        self._explained.__exit__(kind, error, trace)
 
 
 class Tree:
@@ -243,25 +304,12 @@ class Tree:
         os.chmod(name, FOLDER_MODE, dir_fd=above)
         return True
 
-    @contextmanager
-    def _folder(self, relative: str, made: list[str] | None = None) -> Iterator[tuple[int, str]]:
-        """The folder of a file and the file's name in it.
+    def _folder(self, relative: str, made: list[str] | None = None) -> _Above:
+        """The folder of a file and the file's name in it, to be used in a ``with``.
 
         One that is missing is made, durably, or for the caller to bring to disk what is added to ``made``.
         """
-        *above, name = parts_of(relative)
-        place = "/".join(above)
-        with explained(self.root, relative), contextlib.ExitStack() as stack:
-            try:
-                folder = stack.enter_context(self.folder(place))
-            except FileNotFoundError:
-                if not place or not self.root.is_dir():
-                    raise
-                changed = self.make_folder(place, durable=made is None)
-                if made is not None:
-                    made += changed
-                folder = stack.enter_context(self.folder(place))
-            yield folder, name
+        return _Above(self, relative, made)
 
     def replace(self, relative: str, data: bytes, *, durable: bool = True) -> None:
         """Put ``data`` in a file's place at once: temporary file, fsync, rename, fsync of the folder.
@@ -454,12 +502,13 @@ class Tree:
             shutil.rmtree(self.root)
 
 
-def write_holder(descriptor: int, content: bytes) -> None:
-    """Write the holder's name into a lock file that is held; it need not survive anything."""
+def write_holder(descriptor: int, content: bytes, size: int) -> None:
+    """Write the holder's name into a lock file of this size that is held; it need not survive anything."""
     with explained("lock"):
         step("holder", "lock")
         os.pwrite(descriptor, content, 0)
-        os.ftruncate(descriptor, len(content))
+        if size != len(content):
+            os.ftruncate(descriptor, len(content))
 
 
 def write_private(path: Path, data: bytes) -> None:

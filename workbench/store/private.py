@@ -9,8 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from pathlib import Path
 
@@ -54,7 +53,7 @@ def open_private(name: str, flags: int, dir_fd: int | None = None) -> int:
 
 def names_in(descriptor: int) -> list[str]:
     """The names in a folder that is held by its descriptor, sorted; hidden ones left out."""
-    return sorted(name for name in os.listdir(descriptor) if not name.startswith("."))
+    return sorted([name for name in os.listdir(descriptor) if name[0] != "."])
 
 
 @lru_cache(maxsize=1024)
@@ -70,23 +69,42 @@ def parts_of(relative: str) -> tuple[str, ...]:
     return parts
 
 
-@contextmanager
-def folder_beneath(root: Path, relative: str = "") -> Iterator[int]:
-    """A descriptor of the folder ``relative`` beneath ``root``; no component may be a link.
+@lru_cache(maxsize=1024)
+def apart(relative: str) -> tuple[str, str]:
+    """The folder of a relative path, and the last name in it; what :func:`parts_of` says holds."""
+    *above, name = parts_of(relative)
+    return "/".join(above), name
+
+
+class folder_beneath:
+    """A descriptor of the folder ``relative`` beneath ``root``, for a ``with``; no component may be a link.
 
     Raises:
         RefusedError: A component is a link or no folder.
         FileNotFoundError: There is no such folder.
     """
-    descriptor = os.open(root, _FOLDER)
-    try:
-        for part in parts_of(relative) if relative else ():
-            deeper = _into(descriptor, part, relative)
+
+    __slots__ = ("_descriptor", "_relative", "_root")
+
+    def __init__(self, root: Path, relative: str = "") -> None:
+        self._root = root
+        self._relative = relative
+
+    def __enter__(self) -> int:
+        descriptor = os.open(self._root, _FOLDER)
+        try:
+            for part in parts_of(self._relative) if self._relative else ():
+                deeper = _into(descriptor, part, self._relative)
+                os.close(descriptor)
+                descriptor = deeper
+        except BaseException:
             os.close(descriptor)
-            descriptor = deeper
-        yield descriptor
-    finally:
-        os.close(descriptor)
+            raise
+        self._descriptor = descriptor
+        return descriptor
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
 
 
 def _into(descriptor: int, part: str, relative: str) -> int:
@@ -99,7 +117,12 @@ def _into(descriptor: int, part: str, relative: str) -> int:
 
 
 def open_reading(name: str, dir_fd: int | None = None) -> int:
-    """A descriptor of an ordinary file, opened for reading only.
+    """A descriptor of an ordinary file, opened for reading only; see :func:`open_seen`."""
+    return open_seen(name, dir_fd)[0]
+
+
+def open_seen(name: str, dir_fd: int | None = None) -> tuple[int, os.stat_result]:
+    """A descriptor of an ordinary file, opened for reading only, and what the system says of it.
 
     Raises:
         RefusedError: It is a link, a folder, a FIFO or a device.
@@ -111,10 +134,11 @@ def open_reading(name: str, dir_fd: int | None = None) -> int:
         if error.errno in _LINK:
             raise RefusedError(f"{name!r} is a link", "put an ordinary file in its place") from None
         raise
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    state = os.fstat(descriptor)
+    if not stat.S_ISREG(state.st_mode):
         os.close(descriptor)
         raise RefusedError(f"{name!r} is no ordinary file", "put an ordinary file in its place")
-    return descriptor
+    return descriptor, state
 
 
 def read_all(descriptor: int, limit: int | None = None, size: int | None = None) -> bytes:
@@ -147,6 +171,21 @@ def read_beneath(root: Path, relative: str, limit: int | None = None) -> bytes |
     return Folders(root).read(relative, limit)
 
 
+class _Lent:
+    """A descriptor that somebody else closes."""
+
+    __slots__ = ("_descriptor",)
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def __enter__(self) -> int:
+        return self._descriptor
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
 class Folders:
     """The folders beneath a root, by descriptor.
 
@@ -159,14 +198,14 @@ class Folders:
         self._root = root
         self._held: dict[str, int] | None = {} if held else None
 
-    @contextmanager
-    def at(self, relative: str = "") -> Iterator[int]:
+    def at(self, relative: str = "") -> AbstractContextManager[int]:
         """A descriptor of a folder, as :func:`folder_beneath` gives it; it is not the caller's to close."""
-        if self._held is None:
-            with folder_beneath(self._root, relative) as descriptor:
-                yield descriptor
-        else:
-            yield self._kept("/".join(parts_of(relative)) if relative else "", self._held)
+        held = self._held
+        if held is None:
+            return folder_beneath(self._root, relative)
+        if relative not in held:
+            relative = "/".join(parts_of(relative)) if relative else ""
+        return _Lent(self._kept(relative, held))
 
     def _kept(self, relative: str, held: dict[str, int]) -> int:
         if relative not in held:
@@ -178,15 +217,15 @@ class Folders:
 
     def read(self, relative: str, limit: int | None = None) -> bytes | None:
         """The bytes of a file, as :func:`read_beneath` gives them."""
-        *above, name = parts_of(relative)
+        above, name = apart(relative)
         with explained(self._root, relative):
             try:
-                with self.at("/".join(above)) as folder:
-                    descriptor = open_reading(name, folder)
+                with self.at(above) as folder:
+                    descriptor, state = open_seen(name, folder)
             except FileNotFoundError:
                 return None
             try:
-                return read_all(descriptor, limit)
+                return read_all(descriptor, limit, state.st_size)
             finally:
                 os.close(descriptor)
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from workbench.errors import StorageError
@@ -21,9 +19,10 @@ _ADVICE = {
 }
 
 
-@contextmanager
-def explained(path: str | Path, relative: str = "") -> Iterator[None]:
+class explained:
     """Turn an operating system's error into one that names the path and the way out.
+
+    Files are touched all the time, so this is no generator.
 
     Args:
         path: What it is about.
@@ -32,10 +31,19 @@ def explained(path: str | Path, relative: str = "") -> Iterator[None]:
     Raises:
         StorageError: In place of any :class:`OSError`.
     """
-    try:
-        yield
-    except OSError as error:
-        path = Path(path) / relative if relative else path
-        reason = error.strerror or str(error)
-        advice = _ADVICE.get(error.errno or 0, "check the folder, then repeat the command; nothing was lost")
-        raise StorageError(f"{path}: {reason}", advice, path=str(path), errno=error.errno) from error
+
+    __slots__ = ("_path", "_relative")
+
+    def __init__(self, path: str | Path, relative: str = "") -> None:
+        self._path = path
+        self._relative = relative
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, OSError):
+            path = Path(self._path) / self._relative if self._relative else self._path
+            reason = error.strerror or str(error)
+            advice = _ADVICE.get(error.errno or 0, "check the folder, then repeat the command; nothing was lost")
+            raise StorageError(f"{path}: {reason}", advice, path=str(path), errno=error.errno) from error

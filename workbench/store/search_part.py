@@ -151,7 +151,10 @@ class Part:
             self._remove(gone)
         while step := list(islice(waiting, STEP)):
             # Cut before the transaction begins: while it is open, readers wait.
-            texts = [spaced(entry.text()) for entry in step]
+            texts = []
+            for entry in step:
+                pause()
+                texts.append(spaced(entry.text()))
             with _Transaction(self._db):
                 first = (self._one("SELECT seq FROM sqlite_sequence WHERE name = 'texts'") or 0) + 1
                 self._db.executemany(
@@ -159,7 +162,6 @@ class Part:
                     ((n, number, _storable(e.ref), e.mark, e.at, e.place) for n, e in enumerate(step, first)),
                 )
                 self._db.executemany("INSERT INTO words(rowid, text) VALUES (?, ?)", enumerate(texts, first))
-            pause()
         self._db.execute("UPDATE groups SET stamp = ? WHERE number = ?", (stamp, number))
 
     @property

@@ -20,15 +20,15 @@ from workbench.store.turn import NotCommitted, Settling, Turn, refuse_cut
 
 LOCK = ".local/settle.lock"
 QUEUE = ".local/queue.lock"
-AHEAD = 32
+AHEAD = 64
 """Changes by which the log may be ahead of the files before one puts them there although others follow."""
-MOST = 64
+MOST = 128
 """How many of them it puts there at once then."""
 FAR = 512
 """Changes from which on everybody waits for a turn, so that the files do not fall behind for ever."""
 ALL = 1 << 30
-DENSE, PATIENCE = 4, 0.00025
-"""From so many changes on the last one waits for another, so many seconds for each: their files cost more."""
+DENSE, PATIENCE, LONGEST = 4, 0.00025, 0.008
+"""From so many changes on the last one waits for another, so many seconds for each, and at most: files cost more."""
 
 
 class Settler:
@@ -51,7 +51,14 @@ class Settler:
         with WriterLock(self._tree, timeout, LOCK):
             yield self.settle()
 
-    def finish(self, line: Line | None, timeout: float, looked: int | None = None, ahead: int = 0) -> list[str]:
+    def finish(
+        self,
+        line: Line | None,
+        timeout: float,
+        looked: int | None = None,
+        ahead: int = 0,
+        tree: Tree | None = None,
+    ) -> list[str]:
         """Bring a line, and what came before it, to the disk; the writer lock is not held any more.
 
         Args:
@@ -59,6 +66,7 @@ class Settler:
             timeout: Seconds to wait for another that does so.
             looked: Until when edits of others were looked for.
             ahead: By how many changes the log is ahead of the files.
+            tree: The folder with what the caller has open of it.
 
         Returns:
             What failed after the commit, for people.
@@ -68,7 +76,10 @@ class Settler:
         """
         queue, lock = WriterLock(self._tree, timeout, QUEUE), WriterLock(self._tree, timeout, LOCK)
         try:
-            turn = self._turn(line, ahead, queue, lock) if line is not None else Turn(ALL) if _free(lock) else None
+            if line is not None:
+                turn = self._turn(line, ahead, queue, lock, tree or self._tree)
+            else:
+                turn = Turn(ALL) if _free(lock) else None
         except NotCommitted as refused:
             assert line is not None
             queue.__exit__()
@@ -87,7 +98,7 @@ class Settler:
         finally:
             lock.__exit__()
 
-    def _turn(self, line: Line, ahead: int, queue: WriterLock, lock: WriterLock) -> Turn | None:
+    def _turn(self, line: Line, ahead: int, queue: WriterLock, lock: WriterLock, tree: Tree) -> Turn | None:
         """Take the turn where it falls to this writer; else its line is on disk, and its files fall to another.
 
         Who holds the queue has to take it: others went away and left theirs.
@@ -98,7 +109,7 @@ class Settler:
         waits = ahead <= 1 and _free(queue)
         if waits and _free(lock):
             return Turn(ALL)  # nobody else left anything: the log and the files go to disk side by side
-        followed = self._commit(line) or (not waits and self._is_followed_soon(line, ahead))
+        followed = self._commit(line, tree) or (not waits and self._is_followed_soon(line, ahead, tree))
         if followed and not waits:
             # The last one of those who write takes it, and here comes another already.
             if ahead > AHEAD and _free(lock):
@@ -110,29 +121,28 @@ class Settler:
         lock.__enter__()
         return Turn(ALL if waits else MOST, committed=True)
 
-    def _is_followed_soon(self, line: Line, ahead: int) -> bool:
+    def _is_followed_soon(self, line: Line, ahead: int, tree: Tree) -> bool:
         """Whether somebody else appends within less time than it takes to put all these files in their places."""
-        until = time.monotonic() + PATIENCE * min(ahead, AHEAD)
+        until = time.monotonic() + min(PATIENCE * ahead, LONGEST)
         while ahead > DENSE and time.monotonic() < until:
             time.sleep(PATIENCE * DENSE)
-            if Journal(self._tree).goes_on(line):
+            if Journal(tree).goes_on(line):
                 return True
         return False
 
-    def _commit(self, line: Line) -> bool:
+    def _commit(self, line: Line, tree: Tree) -> bool:
         """Bring the log to disk up to a line; whether anything stands behind it by then.
 
         Raises:
             NotCommitted: The disk refused, now or before, and then it is gone.
         """
         try:
-            with self._tree.held() as tree:
-                tree.sync_all(_logs_of(line))
-                journal = Journal(tree)
-                if journal.in_place(line):
-                    return journal.goes_on(line)
-                refuse_cut(journal, line)
-                return False  # it was moved, and what stands behind its old place tells nothing
+            tree.sync_all(_logs_of(line))
+            journal = Journal(tree)
+            if journal.in_place(line):
+                return journal.goes_on(line)
+            refuse_cut(journal, line)
+            return False  # it was moved, and what stands behind its old place tells nothing
         except StorageError as problem:
             raise NotCommitted(problem) from None
 

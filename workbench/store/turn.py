@@ -23,7 +23,7 @@ from workbench.store.primitives import Beside, Tree, sync_together
 
 FEW = 8
 """Changes up to which their folders are left to whoever wrote meanwhile: that one brings them to disk with its own."""
-_CHUNK = 32
+_CHUNK = 64
 """How many new files are held open at once."""
 
 

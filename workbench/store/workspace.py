@@ -23,7 +23,7 @@ from workbench.store.edits import Edits
 from workbench.store.exclude import add_exclude, add_wanted, exclude_file, remove_exclude
 from workbench.store.form import digest, documents_in
 from workbench.store.held import Shelf
-from workbench.store.journal import Journal, parse
+from workbench.store.journal import Ahead, Journal, parse
 from workbench.store.local import LocalState
 from workbench.store.location import Location
 from workbench.store.lock import WriterLock
@@ -63,6 +63,7 @@ class Workspace:
         """What agents may write in a minute; None where nothing is counted."""
         self.tree = Tree(self.root)
         self.journal = Journal(self.tree)
+        self._ahead = Ahead()
         self.log = ChangeLog(self.journal)
         self._settler = Settler(self.tree)
         self._reader = Reader(self.root)
@@ -308,39 +309,39 @@ class Workspace:
         at = stamp(now if now is not None else datetime.now(UTC))
         self._must_exist()
         pen: Committer | None = None
+        ahead = 0
         turn: AbstractContextManager[list[str]] = self._settler.alone(timeout) if alone else nullcontext([])
-        try:
-            with (
-                turn as told,
-                self._locked(timeout),
-                self.tree.held() as tree,
-            ):
-                if alone:  # also what was appended before both locks were held
-                    self.notices += told + self._settler.settle(locked=True)
-                journal = Journal(tree, once=True)
-                since = journal.looked()
-                pen = Committer(tree, journal)
-                shelf = Shelf(tree, self._places.find, pen.pending, pen.put_together)
-                edits = Edits(journal, pen, shelf, partial(self._touched, since), at)
-                tx = self._open.transaction = Transaction(shelf, edits, self.load, self._look, at, actor)
-                try:
-                    yield tx
-                finally:
-                    self._open.transaction = None
-                    self.notices += pen.told
-                if not tx.empty:
-                    change = tx.change(actor, command, why, pen.last, undoes)
-                    pen.carry_out(change, tx.files, self.limits)
-                if alone:
-                    self.notices += self._settler.settle(pen.line, pen.looked, locked=True)
-        except BaseException:
-            if pen is not None and pen.line is not None:
-                # A hand edit that was taken in stays, whatever became of the rest.
-                with suppress(WorkbenchError):
-                    self._settler.finish(pen.line, timeout)
-            raise
-        if pen.pending.changes and not alone:
-            self.notices += self._settler.finish(pen.line, timeout, pen.looked, len(pen.pending.changes))
+        with self.tree.held() as tree:  # opens what is asked for, and so nothing before the lock is held
+            try:
+                with turn as told, WriterLock(self.tree, timeout):
+                    if alone:  # also what was appended before both locks were held
+                        self.notices += told + self._settler.settle(locked=True)
+                    journal = Journal(tree, once=True)
+                    since = journal.looked()
+                    pen = Committer(tree, journal, self._ahead)
+                    find = partial(self._places.find, noted=journal.place_of)
+                    shelf = Shelf(tree, find, pen.pending, pen.put_together)
+                    edits = Edits(journal, pen, shelf, partial(self._touched, since), at)
+                    tx = self._open.transaction = Transaction(shelf, edits, self.load, self._look, at, actor)
+                    try:
+                        yield tx
+                    finally:
+                        self._open.transaction = None
+                        self.notices += pen.told
+                    if not tx.empty:
+                        change = tx.change(actor, command, why, pen.last, undoes)
+                        pen.carry_out(change, tx.files, self.limits)
+                    if alone:
+                        self.notices += self._settler.settle(pen.line, pen.looked, locked=True)
+                    ahead = len(pen.pending.changes)
+            except BaseException:
+                if pen is not None and pen.line is not None:
+                    # A hand edit that was taken in stays, whatever became of the rest.
+                    with suppress(WorkbenchError):
+                        self._settler.finish(pen.line, timeout)
+                raise
+            if ahead and not alone:
+                self.notices += self._settler.finish(pen.line, timeout, pen.looked, ahead, tree)
 
     @property
     def current(self) -> Transaction | None:
@@ -376,19 +377,13 @@ class Workspace:
         self._refuse_read_only()
         removed: list[str] = []
         if self.location.exists:
-            with self._settler.alone(10.0), self._locked(10.0):
+            with self._settler.alone(10.0), WriterLock(self.tree):
                 self.tree.remove_all()
             removed.append(str(self.root))
         exclude = remove_exclude(self.location)
         if exclude is not None:
             removed.append(f"{exclude}: the line for the workspace")
         return removed
-
-    @contextmanager
-    def _locked(self, timeout: float) -> Iterator[None]:
-        self._must_exist()
-        with WriterLock(self.tree, timeout):
-            yield
 
     def _touched(self, since: int) -> list[tuple[str, Stored]]:
         return [(path, self._files[path]) for path in sorted(self._reader.touched_since(since)) if path in self._files]
