@@ -29,6 +29,10 @@ class Figures:
     leaked: int = 0
     cases: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
     keys: list[bool] = field(default_factory=list)
+    constraints: list[bool] = field(default_factory=list)
+    """For every labelled constraint whether it was found and taken for one."""
+    trapped: list[bool] = field(default_factory=list)
+    """For every row of process whether a constraint was found in it."""
     errors: list[tuple[Row, list[str]]] = field(default_factory=list)
 
     def f1(self, missed: Counter[str], wrong: Counter[str]) -> float:
@@ -77,10 +81,12 @@ def measure(of: Iterable[Row], extractor: Extractor | None = None) -> Figures:
                 figures.keys.append(read)
                 right = right and read if row["case"] == "key" else right
             if item.get("constraint"):
-                right = right and any(find.constraint for find in items)
+                figures.constraints.append(any(find.constraint for find in items))
+                right = right and figures.constraints[-1]
         figures.cases[row["case"]].append(right)
         if want == ["process"]:
             figures.process += 1
+            figures.trapped.append(any(find.constraint for find in items))
             figures.leaked += got != ["process"]
         if not right:
             figures.errors.append((row, [f"{f.kind}:{f.rule}:{f.key}={f.value}:{f.text!r}" for f in items]))
@@ -113,6 +119,10 @@ def table(name: str, figures: Figures) -> str:
         hits, missed, wrong = figures.hits[kind], figures.missed[kind], figures.wrong[kind]
         precision, recall = hits / max(1, hits + wrong), hits / max(1, hits + missed)
         lines.append(f"  {kind:9} precision {precision:.2f}  recall {recall:.2f}  ({hits + missed} labelled)")
+    lines.append(
+        f"  constraints taken for such {sum(figures.constraints)}/{len(figures.constraints)}, "
+        f"found in process {sum(figures.trapped)}/{len(figures.trapped)}"
+    )
     return "\n".join(lines)
 
 

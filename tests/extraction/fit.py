@@ -24,14 +24,18 @@ from workbench.extraction.rules import LANGUAGES, Rules
 from workbench.extraction.weighing import ALWAYS, COLUMNS, chances, lexicon_of, write_weights
 
 FOLDER = Path(workbench.extraction.__file__).with_name("rules")
-CALM, LEAST = 4.0, 2
+CALM, LEAST = 1.2, 2
 """How strongly weights are held back; in how many samples a feature has to stand."""
 FIRST, ROUNDS, LEFT = 25, 90, 1e-4
 """Most rounds, of the first fit and of the last; the slope, a sample, at which no more is gained."""
-_UNSEEN = re.compile(r"^blind[23]-")
+_UNSEEN = re.compile(r"^blind[2-4]-")
 """In the names of rows that were written, by others, when rules and markers stood."""
 _OF_OTHERS = 1 / 3
 """What a row counts that the rules were made or corrected with, or that was written by those who made them."""
+_FREE = frozenset({"markerless", "past_now", "plain_decision", "precedence", "reversal", "weighing"})
+"""Cases whose decisions, where nothing is said of it, mostly bind nobody."""
+_MOSTLY = 0.5
+"""What such a row counts."""
 PROCESS = COLUMNS.index(None)
 Weights = Mapping[str, Sequence[float]]
 
@@ -102,6 +106,28 @@ def samples(of: Sequence[Row], known: Mapping[str, Weights] | None = None) -> di
     return found
 
 
+def bound(of: Sequence[Row]) -> dict[str, list[Sample]]:
+    """What is learned, by language, of which decisions are constraints (column 0) and which are not (column 1)."""
+    found: dict[str, list[Sample]] = {language: [] for language in LANGUAGES}
+    heard = _Heard()
+    for row in of:
+        kinds = [item["kind"] for item in row["items"]]
+        if kinds != ["decision"]:
+            continue
+        unseen = _UNSEEN.search(row["id"]) is not None
+        counts = 1.0 if unseen else _OF_OTHERS
+        binds = row["items"][0].get("constraint", True if row["case"] == "constraint" else None)
+        if binds is None:
+            if row["case"] not in _FREE:
+                continue
+            binds, counts = False, counts * _MOSTLY
+        parts = [(rules.language, _features(text, rules, told=unseen)) for text, rules in heard.of(row["text"])]
+        if parts:
+            features = tuple(sorted({feature for _, part in parts for feature in part}))
+            found[parts[0][0]].append(Sample(features, (0 if binds else 1,), counts))
+    return found
+
+
 _Part = tuple[Rules, tuple[str, ...]]
 
 
@@ -138,7 +164,8 @@ class _Task:
 
     def __init__(self, found: Sequence[Sample]) -> None:
         often = Counter(feature for sample in found for feature in sample.features)
-        self.names = [ALWAYS, *sorted(feature for feature, count in often.items() if count >= LEAST)]
+        known = sorted(feature for feature, count in often.items() if count >= LEAST)
+        self.names = [ALWAYS, *sorted(known, key=often.__getitem__, reverse=True)]
         place = {name: number for number, name in enumerate(self.names)}
         self.samples = found
         self.places = [[0, *(place[f] for f in sample.features if f in place)] for sample in found]
@@ -170,10 +197,10 @@ class _Task:
         return loss, slope
 
 
-def fit(found: Sequence[Sample], rounds: int = ROUNDS) -> Weights:
+def fit(found: Sequence[Sample], rounds: int = ROUNDS, columns: int = len(COLUMNS)) -> Weights:
     """Weights by feature, a column each: L-BFGS, with steps that are halved until they gain."""
     task = _Task(found)
-    weights = [0.0] * (task.size * len(COLUMNS))
+    weights = [0.0] * (task.size * columns)
     loss, slope = task.at(weights)
     steps: list[tuple[list[float], list[float], float]] = []
     for _ in range(rounds):
@@ -193,8 +220,8 @@ def fit(found: Sequence[Sample], rounds: int = ROUNDS) -> Weights:
         if bent > 0:
             steps = [*steps[-5:], (moved, turned, bent)]
         weights, loss, slope = tried, new_loss, new_slope
-    columns = [weights[start : start + task.size] for start in range(0, len(weights), task.size)]
-    return dict(zip(task.names, zip(*columns, strict=True), strict=True))
+    parts = [weights[start : start + task.size] for start in range(0, len(weights), task.size)]
+    return dict(zip(task.names, zip(*parts, strict=True), strict=True))
 
 
 def _way(slope: Sequence[float], steps: Sequence[tuple[list[float], list[float], float]]) -> list[float]:
@@ -225,7 +252,18 @@ def fitted(of: Sequence[Row]) -> dict[str, Weights]:
         first = samples(of)
         known = dict(zip(first, pool.map(fit, first.values(), [FIRST] * len(first)), strict=True))
         last = samples(of, known)
-        return dict(zip(last, pool.map(fit, last.values()), strict=True))
+        kinds = pool.map(fit, last.values())
+        constraints = bound(of)
+        binding = pool.map(fit, constraints.values(), [ROUNDS] * len(last), [2] * len(last))
+        return dict(zip(last, map(_beside, kinds, binding), strict=True))
+
+
+def _beside(kinds: Weights, binding: Weights) -> Weights:
+    """Both tables as one: what speaks for a constraint, against any other choice, is the last column."""
+    nothing, neither = (0.0,) * len(COLUMNS), (0.0, 0.0)
+    return {
+        feature: (*kinds.get(feature, nothing), sub(*binding.get(feature, neither))) for feature in {**kinds, **binding}
+    }
 
 
 def main() -> None:

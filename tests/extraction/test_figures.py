@@ -42,9 +42,9 @@ def test_kinds_are_found_and_little_process_leaks(figures: Figures) -> None:
 def test_words_of_somebody_who_saw_neither_rules_nor_rows_are_read(blind: Figures) -> None:
     # Where it stands, a little below: what to expect of a stranger's words.
     assert blind.process >= 500
-    assert blind.strict >= 0.77
-    assert blind.lenient >= 0.81
-    assert blind.leak <= 0.09
+    assert blind.strict >= 0.80
+    assert blind.lenient >= 0.84
+    assert blind.leak <= 0.10
 
 
 def test_no_hard_case_is_weak(figures: Figures) -> None:

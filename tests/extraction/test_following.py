@@ -120,6 +120,16 @@ def test_only_what_is_new_is_read(ctx: Context, talk: ClaudeTalk, monkeypatch: p
     assert len(read) == 122
 
 
+def test_between_any_two_messages_others_may_have_their_turn(ctx: Context, talk: ClaudeTalk):
+    talk.person("Do not touch the user table.")
+    talk.tool("not said by anybody")
+    talk.agent("We settled on Redis for the cache.")
+    turns: list[int] = []
+    assert Follower(ctx).step(lambda: turns.append(len(values(ctx))))
+    assert turns == [0, 0, 0]  # with the prompt that a talk begins with
+    assert set(values(ctx)) == {"user_table", "cache"}
+
+
 def test_a_read_only_program_and_an_agents_write_nothing(
     ctx: Context, enter: Callable[..., Context], talk: ClaudeTalk, folder: Path
 ):

@@ -8,7 +8,7 @@ from tests.extraction.figures import rows
 from tests.extraction.fit import fit, samples
 from workbench.extraction import Extractor
 from workbench.extraction.features import features_of
-from workbench.extraction.weighing import COLUMNS, lexicon_of, read_weights, scale_of, write_weights
+from workbench.extraction.weighing import BINDS, COLUMNS, lexicon_of, read_weights, scale_of, write_weights
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from workbench.extraction.weighing import COLUMNS, lexicon_of, read_weights, sca
     [
         ("Positions come in over a queue in Frankfurt.", "fact"),
         ("配置中心跑在两台虚机上。", "fact"),
-        ("Put the legend at the bottom left.", "decision"),
+        ("The legend goes to the bottom left.", "decision"),
     ],
 )
 def test_a_statement_without_a_marker_is_found(text: str, kind: str) -> None:
@@ -42,9 +42,10 @@ def test_names_and_numbers_count_by_their_sort() -> None:
 
 
 def test_weights_are_read_as_they_were_written() -> None:
-    lines = write_weights({"(always)": [1.0, 0, 0, 0, 0], "has the": [0.01, 0, 0, 0, 0], "label": [0.123, 0, 0, -2, 0]})
-    assert read_weights(lines) == {"(always)": (100, 0, 0, 0, 0), "label": (12, 0, 0, -200, 0)}
-    assert lines[0].split("\t")[1:] == [kind or "process" for kind in COLUMNS]
+    weights = {"(always)": [1.0, 0, 0, 0, 0, 0], "has the": [0.01, 0, 0, 0, 0, 0], "label": [0.123, 0, 0, -2, 0, 1]}
+    lines = write_weights(weights)
+    assert read_weights(lines) == {"(always)": (100, 0, 0, 0, 0, 0), "label": (12, 0, 0, -200, 0, 100)}
+    assert lines[0].split("\t")[1:] == [*(kind or "process" for kind in COLUMNS), BINDS]
 
 
 def test_fitting_the_same_rows_gives_the_same_weights() -> None:

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from workbench.extraction.notation import compile_reading, groups_of, small
-from workbench.extraction.rules import Index, Rules, rules_for
+from workbench.extraction.asking import Index
+from workbench.extraction.notation import compile_reading, groups_of
+from workbench.extraction.rules import Rules, rules_for
+from workbench.extraction.signs import small
 
 _LEADS = 4
 """Words of no weight that are taken off one after the other."""
@@ -30,7 +32,7 @@ def corrections_for(language: str) -> Corrections:
     data = tomllib.loads((files(__package__) / "rules" / "corrections.toml").read_text("utf-8"))[language]
     names = "(?:" + "|".join(sorted(map(re.escape, rules_for(language).names), key=len, reverse=True)) + ")"
     return Corrections(
-        Index.of(enumerate(compile_reading(text.replace("{name}", names), language) for text in data["patterns"])),
+        Index(compile_reading(text.replace("{name}", names), language) for text in data["patterns"]),
         re.compile(data["leads"], re.IGNORECASE),
     )
 
@@ -46,8 +48,9 @@ def gist(text: str, rules: Rules) -> str:
     return text
 
 
-def corrected(text: str, lowered: str, words: set[str], rules: Rules) -> Iterator[dict[str, str | None]]:
+def corrected(text: str, lowered: str, words: list[str], rules: Rules) -> Iterator[dict[str, str | None]]:
     """What the patterns of corrections find in a statement with its words, by the names of their groups."""
-    for _, marker in corrections_for(rules.language).patterns.called(words):
-        if match := marker.find(text, lowered, words):
+    patterns = corrections_for(rules.language).patterns
+    for marker in patterns.among(patterns.called(words)):
+        if match := marker.search(text if marker.cased else lowered):
             yield groups_of(match, text)

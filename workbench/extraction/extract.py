@@ -10,12 +10,12 @@ from functools import lru_cache
 from workbench.extraction.correcting import corrections_for
 from workbench.extraction.judge import WEIGHED, Statement, ground, is_finished, is_process, judge
 from workbench.extraction.model import Extraction, Find, Form, Place, Priority, Undecided
-from workbench.extraction.notation import full_commas, small
 from workbench.extraction.pasting import pasted_lines
 from workbench.extraction.prose import Line, lines_of, masked, place_in
 from workbench.extraction.reading import Reading, read
 from workbench.extraction.rules import Rules, rules_for, rules_of
 from workbench.extraction.sentences import is_han, split
+from workbench.extraction.signs import full_commas, small
 from workbench.extraction.speakers import speakers, speaks, turns_of
 from workbench.extraction.weighing import scale_of
 
@@ -29,6 +29,8 @@ _TODO_COMMENT = re.compile(r"`?(?://|#|/\*|--|<!--)\s*(?:TODO|FIXME|XXX|HACK)\b[
 _A_WORD = re.compile(r"[^\W\d_]")
 _TALK_ENDS = (".", "!", "?", "。", "！", "？", "…", "~")
 _NOWHERE = Place()
+_REMEMBERED = 2_000
+"""Sentences whose finds are kept; with more Python's collector has more to go through, and halts longer."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,8 @@ class Extractor:
         for rules in (self.book.en, self.book.zh):
             rules.prepare()
             scale_of(rules.language)
-            corrections_for(rules.language)
-        self._judged = lru_cache(maxsize=20_000)(self._judge)
+            corrections_for(rules.language).patterns.prepare()
+        self._judged = lru_cache(maxsize=_REMEMBERED)(self._judge)
 
     def extract(self, text: str, place: Place | None = None) -> Extraction:
         """All statements of a text.
@@ -93,7 +95,7 @@ class Extractor:
                 finds[-1] = replace(finds[-1], text=f"{finds[-1].text} {quote}")
                 continue
             process += not found
-            finds += [replace(find, place=here) for find in found]
+            finds += [find.at(here) for find in found]
         return Extraction(tuple(finds), process, form_of(lines))
 
     def undecided(self, text: str, place: Place | None = None) -> tuple[Undecided, ...]:
@@ -245,8 +247,10 @@ def _find(sentence: str, statement: Statement, rules: Rules) -> Find:
     rule, keyed = statement.rule, statement.kind in ("fact", "decision")
     lifts = rules.words["lifts"].search(ground(said, rules)) is not None
     obliges = statement.kind == "decision" and rules.words["obliges"].search(said) is not None
-    constraint = not lifts and (rule.constraint or obliges)
-    reading = read(text, rules, constraint=constraint) if keyed and not lifts else Reading()
+    constraint = not lifts and (rule.constraint or obliges or (statement.kind == "decision" and statement.binds))
+    reading = Reading()
+    if keyed and not lifts:
+        reading = read(text, rules, constraint=True) if constraint else read(text, rules)
     return Find(
         kind=statement.kind,
         text=text,
@@ -282,7 +286,7 @@ def _priority(text: str) -> Priority:
 
 def paths_in(text: str) -> tuple[str, ...]:
     """Files and folders that a statement names."""
-    if "/" not in text and "." not in text:
+    if "/" not in text and "." not in text[:-1]:
         return ()
     return tuple(dict.fromkeys(match[0] for match in _PATH.finditer(text)))
 

@@ -9,15 +9,17 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
+from operator import add
 from typing import Any
 
-from workbench.extraction.notation import CODE, HAN, QUOTE
+from workbench.extraction.signs import CODE, HAN, QUOTE
 
 _TOKEN = re.compile(
-    rf"[`{CODE}]+[^`\s]*`?(?:\([^)]*\))?|[{QUOTE}\"“”]+|(?:->|→|=>)|[~<>≤≥±$€]?\d(?:[\d.,_:/-]*\d)?[a-zA-Z%°]*"
-    r"|[~.]?/[\w./@*-]*[\w*]|--?[a-z][\w-]+|[A-Za-z_](?:[\w.+/@#-]*[\w+#])?(?:'[a-z]+)?|[^\w\s]"
+    # What most begin with comes first; no two begin alike.
+    rf"[A-Za-z_](?:[\w.+/@#-]*[\w+#])?(?:'[a-z]+)?|[`{CODE}]+[^`\s]*`?(?:\([^)]*\))?|[{QUOTE}\"“”]+|(?:->|→|=>)"
+    r"|[~<>≤≥±$€]?\d(?:[\d.,_:/-]*\d)?[a-zA-Z%°]*|[~.]?/[\w./@*-]*[\w*]|--?[a-z][\w-]+|[^\w\s]"
 )
 _NAME = re.compile(rf"[`{CODE}]|[a-z]\w*[._/@#]\w|\w*_\w|^[~.]?/\w|[a-z][A-Z]|^--?\w|[A-Z][a-z]+[A-Z]|\w\(\)")
 _VERSION = re.compile(r"^v?\d+(?:\.\d+)+$")
@@ -72,6 +74,11 @@ class Lexicon:
         return found
 
     @cached_property
+    def persons(self) -> tuple[tuple[str, frozenset[str]], ...]:
+        """Persons with the English words for them."""
+        return tuple((person, self.grammar[person]) for person in _PERSONS)
+
+    @cached_property
     def helping(self) -> frozenset[str]:
         """Verbs by which the first verb of an English clause is known."""
         return self.grammar["be"] | self.grammar["helping"] | self.grammar["modals"]
@@ -87,6 +94,8 @@ class Sorts(dict[str, tuple[str, str, str]]):
         self._lexicon = lexicon
 
     def __missing__(self, token: str) -> tuple[str, str, str]:
+        if token.isdecimal() and token != "0":
+            return self["0"]
         if len(self) >= self.MOST:
             self.clear()
         sorts = self[token] = _sorts(token, self._lexicon)
@@ -131,30 +140,42 @@ def _wording(body: str, *, gaps: bool) -> list[str]:
         found += [f"{one}…{two}" for one, two in zip(words, words[2:], strict=False)]
     else:
         found += [f"{one} {two}" for one, two in pairwise(words)]
-    pieces = list(_pieces(words))
+        found += map(_stem, filter(str.isalpha, words))
+    pieces = _pieces(words)
     for number, piece in enumerate(pieces):
         where = "=" if len(pieces) == 1 else "<" if number == 0 else ">" if number == len(pieces) - 1 else "~"
         found += [where + word for word in piece]
-        for size in _ENDS:
-            start = " ".join(piece[:size])
-            found += f"^{start}", f"^{where}{start}", " ".join(piece[-size:]) + "$"
+        # One word, and two, at the beginning and at the end.
+        first, last = piece[0], piece[-1]
+        found += "^" + first, f"^{where}{first}", last + "$"
+        if len(piece) > 1:
+            start = f"{first} {piece[1]}"
+            found += "^" + start, f"^{where}{start}", f"{piece[-2]} {last}$"
     return found
 
 
-_ENDS = (1, 2)
-"""Words at the beginning and at the end of a piece that are looked at together."""
+@lru_cache(maxsize=10_000)
+def _stem(word: str) -> str:
+    """An English word without its ending: ``caps`` and ``capped`` are met less often than what they are forms of."""
+    for ending in ("ing", "ed", "es", "s", "ly"):
+        if word.endswith(ending) and len(word) > len(ending) + 2:
+            return "stem " + word[: -len(ending)]
+    return "stem " + word
 
 
-def _pieces(words: Iterable[str]) -> Iterator[list[str]]:
-    piece: list[str] = []
-    for word in words:
-        if word not in _PARTING:
-            piece.append(word)
-        elif piece:
-            yield piece
-            piece = []
-    if piece:
-        yield piece
+def _pieces(words: list[str]) -> list[list[str]]:
+    if _PARTING.isdisjoint(words):
+        return [words] if words else []
+    found: list[list[str]] = []
+    start = 0
+    for place, word in enumerate(words):
+        if word in _PARTING:
+            if place > start:
+                found.append(words[start:place])
+            start = place + 1
+    if start < len(words):
+        found.append(words[start:])
+    return found
 
 
 def _words(lowered: str) -> list[str]:
@@ -198,11 +219,9 @@ def _frame(sorts: Sequence[str], lexicon: Lexicon) -> list[str]:
     """Who does what: subject, verb, persons, tense."""
     grammar = lexicon.grammar
     subject, verb, place = _head(sorts, lexicon)
-    heads = [sort for sort in sorts[:place] if sort[:2] == "n_" or sort in _CERTAIN]
-    head = heads[-1] if heads else "other"
-    there = set(sorts)
-    persons = "".join([p for p in _PERSONS if not grammar[p].isdisjoint(there)]) or "nobody"
-    certain = "vague" if _CERTAIN.isdisjoint(there) else "certain"
+    head = next((sort for sort in reversed(sorts[:place]) if sort[:2] == "n_" or sort in _CERTAIN), "other")
+    persons = "".join([person for person, words in lexicon.persons if not words.isdisjoint(sorts)]) or "nobody"
+    certain = "vague" if _CERTAIN.isdisjoint(sorts) else "certain"
     found = [f"subject {subject}", f"verb {verb}", f"subject {subject}, verb {verb}", f"head {head}, verb {verb}"]
     found += f"persons {persons}", f"persons {persons}, verb {verb}", f"{subject}, {certain}, {_tense(verb, grammar)}"
     if verb in grammar["be"] or verb in ("be", "has", "have"):
@@ -335,7 +354,7 @@ _STANDING = frozenset("NFL")
 def _chinese(body: str, lexicon: Lexicon) -> list[str]:
     cited = _CITED.sub("Q", body) if QUOTE in body else body
     shown = "".join(_NUMBER.sub("N", _LATIN.sub(_letter, cited)).split()).rstrip("。.!！")
-    found = [one + two for one, two in pairwise(shown)]
+    found = list(map(add, shown, shown[1:]))
     found += (f"first {shown[:1]}", f"first {shown[:2]}", f"last {shown[-1:]}", f"last {shown[-2:]}")
     placed = list(_classes(shown, lexicon))
     classes = [name for _, name in placed]
@@ -362,13 +381,13 @@ def _letter(match: re.Match[str]) -> str:
 
 def _classes(shown: str, lexicon: Lexicon) -> Iterator[tuple[int, str]]:
     """The classes of the words of a clause with their places; of words that begin together the longest."""
-    classes, longest = lexicon.classes, lexicon.longest
-    place = 0
-    while place < len(shown):
-        for size in range(longest.get(shown[place], 0), 0, -1):
+    classes = lexicon.classes
+    after = 0
+    for place, longest in enumerate(map(lexicon.longest.get, shown)):
+        if longest is None or place < after:
+            continue
+        for size in range(longest, 0, -1):
             if name := classes.get(shown[place : place + size]):
                 yield place, name
-                place += size
+                after = place + size
                 break
-        else:
-            place += 1

@@ -12,8 +12,8 @@ from workbench.domain.fact import is_key
 from workbench.extraction.extract import RuleBook, paths_in
 from workbench.extraction.judge import is_process
 from workbench.extraction.model import KINDS, Find, Undecided
-from workbench.extraction.notation import CODE, QUOTE
 from workbench.extraction.prose import masked
+from workbench.extraction.signs import CODE, QUOTE
 
 SENTENCES = 40
 """Sentences of one question."""

@@ -8,26 +8,29 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from workbench.extraction.asking import Heard
 from workbench.extraction.model import PRECEDENCE, Kind
-from workbench.extraction.notation import small
 from workbench.extraction.reading import read
-from workbench.extraction.rules import Heard, Rule, Rules
+from workbench.extraction.rules import OWN, Rule, Rules
+from workbench.extraction.signs import small
 from workbench.extraction.weighing import Leaning, scale_of
 
 _AN_AFTERTHOUGHT = 14
 _A_NOD = 4
 """Characters: \u8bf4\u597d\u4e86 before what was agreed."""
 _STOPS = ".!。！ "
-LEAST_LEAD: Mapping[str, int] = {"en": 20, "zh": 50}
+LEAST_LEAD: Mapping[str, int] = {"en": 50, "zh": 80}
 """On the scale, in hundredths, by language: how far before process a sentence has to be to state something."""
-LEAST_OF_A_PIECE, LEAST_AGAINST = 20, 150
+LEAST_OF_A_PIECE, LEAST_AGAINST = 20, 250
 """The same of a piece of a sentence that may be a statement by itself, and of a sentence that a rule calls process."""
-HOPELESS = -200
+LEAST_OF_A_RULE = -250
+"""The same of what a marker of a constraint finds, which else stands as it is."""
+HOPELESS = -250
 """What is so far behind process by what it is made of stays process whatever the rules say: they are not asked."""
 _SHORTEST_PIECE = 4
-LEAST_SECOND = 100
+LEAST_SECOND = 0
 """How far before process a further kind has to be in a sentence that is looked at for two statements."""
-LEAST_APART = {True: 200, False: 600}
+LEAST_APART = {True: 150, False: 500}
 """How clearly two pieces of a sentence have to be told, taken together, to be two statements; whether the second is
 open, or anything else, which more often says something of the first."""
 _APART: frozenset[tuple[Kind, Kind]] = frozenset(
@@ -64,6 +67,8 @@ class Statement(NamedTuple):
     start: int
     end: int
     rule: Rule
+    binds: bool = False
+    """Whether it is, by what it is made of, a constraint where it is a decision."""
 
 
 class Clause(NamedTuple):
@@ -82,13 +87,15 @@ class Clause(NamedTuple):
 def judge(masked: str, rules: Rules) -> tuple[Statement, ...]:
     """The statements of a sentence in which code and others' words are masked; empty: it is process."""
     weighed = _weigh(masked, rules)
-    if weighed.lead < HOPELESS and not (rules.has_own_words or rules.words["obliges"].search(small(masked))):
+    if not weighed.leads(HOPELESS) and not (rules.has_own_words or rules.words["obliges"].search(small(masked))):
         return ()
     seen = look(masked, rules)
     if seen.shut:
         return ()
     if not seen.against and any(statement.rule.final for statement in seen.marked):
-        return seen.marked
+        own = any(statement.rule.name == OWN for statement in seen.marked)
+        lead = scale_of(rules.language).further(weighed, seen.signs).lead
+        return seen.marked if own or lead >= LEAST_OF_A_RULE else ()
     whole = _weighed(masked, weighed, seen, rules, LEAST_LEAD[rules.language])
     return _apart(whole, seen, masked, rules) if whole else ()
 
@@ -101,6 +108,11 @@ class _Weighed(NamedTuple):
     second: int
     """How far before process the kind is for which the next most speaks."""
     rule: Rule
+    binds: bool
+
+    def stated(self, start: int, end: int) -> Statement:
+        """It, as the statement of a stretch."""
+        return Statement(self.kind, start, end, self.rule, self.binds)
 
 
 def _weigh(text: str, rules: Rules) -> Leaning:
@@ -126,7 +138,7 @@ def _weighed(text: str, bare: Leaning, seen: Look, rules: Rules, least: int) -> 
             return None
     rule = next((statement.rule for statement in seen.marked if statement.kind == kind), WEIGHED)
     second = max([leaning.scores[other] for other in PRECEDENCE if other != kind]) - leaning.scores[None]
-    return _Weighed(kind, leaning.lead, second, rule)
+    return _Weighed(kind, leaning.lead, second, rule, leaning.binds > 0)
 
 
 def _binds(text: str, rules: Rules) -> bool:
@@ -154,12 +166,9 @@ def _apart(whole: _Weighed, seen: Look, masked: str, rules: Rules) -> tuple[Stat
         if lead >= LEAST_APART[after.kind == "open"] and (best is None or lead > best[0]):
             best = (lead, clause.start, before, after)
     if best is None:
-        return (Statement(whole.kind, seen.start, seen.end, whole.rule),)
+        return (whole.stated(seen.start, seen.end),)
     _, start, before, after = best
-    return (
-        Statement(before.kind, seen.start, start, before.rule),
-        Statement(after.kind, start, seen.end, after.rule),
-    )
+    return (before.stated(seen.start, start), after.stated(start, seen.end))
 
 
 def _alone(text: str, rules: Rules) -> _Weighed | None:
@@ -168,7 +177,7 @@ def _alone(text: str, rules: Rules) -> _Weighed | None:
     if len(text) < _SHORTEST_PIECE:
         return None
     weighed = _weigh(text, rules)
-    return _weighed(text, weighed, look(text, rules), rules, LEAST_OF_A_PIECE) if weighed.lead >= HOPELESS else None
+    return _weighed(text, weighed, look(text, rules), rules, LEAST_OF_A_PIECE) if weighed.leads(HOPELESS) else None
 
 
 def pieces(masked: str, rules: Rules) -> list[tuple[str, str]]:

@@ -59,6 +59,24 @@ class Find:
     model: str = ""
     """The model that found it; empty: a rule did."""
 
+    def at(self, place: Place) -> Find:
+        """The same with its place; made for every find, so without looking through the fields."""
+        return Find(
+            self.kind,
+            self.text,
+            self.quote,
+            self.rule,
+            self.key,
+            self.value,
+            self.old,
+            self.constraint,
+            self.sure,
+            self.paths,
+            self.priority,
+            place,
+            self.model,
+        )
+
 
 @dataclass(frozen=True)
 class Undecided:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from workbench.extraction.notation import CODE, HAN, QUOTE
+from workbench.extraction.signs import CODE, HAN, QUOTE
 
 LineKind = Literal["prose", "item", "box_open", "box_done", "heading", "todo", "code", "blank"]
 LONGEST = 4000

@@ -9,8 +9,10 @@ from functools import lru_cache
 from workbench.domain.fact import is_key, value_text
 from workbench.domain.record import Json
 from workbench.extraction.correcting import corrected, gist
-from workbench.extraction.notation import full_commas, grams, groups_of, small
+from workbench.extraction.needs import grams
+from workbench.extraction.notation import groups_of
 from workbench.extraction.rules import Rules, rules_of, things
+from workbench.extraction.signs import full_commas, small
 
 _ASIDE = re.compile(r"\s*[（(][^（()）]*[)）]?$")
 _MARKS = "\"'`“”‘’「」『』()（）[]{}.,;:!。，；：！*_ \t"
@@ -81,8 +83,8 @@ def read(text: str, rules: Rules, *, constraint: bool = False) -> Reading:
         if reading is not None and reading.key is not None:
             return reading
         keyless = keyless or reading
-    for _, marker in rules.readings.called(words):
-        match = marker.find(body, lowered, words)
+    for marker in rules.readings.among(rules.readings.called(words)):
+        match = marker.search(body if marker.cased else lowered)
         if not match or _WITHIN_A_WORD.match(body, match.end() - 1):
             continue
         if reading := _reading(groups_of(match, body), rules):

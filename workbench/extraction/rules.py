@@ -4,62 +4,23 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from importlib.resources import files
-from operator import itemgetter
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from workbench.errors import UsageError
+from workbench.extraction.asking import Asked, Heard, Index, Rulebook
 from workbench.extraction.model import KINDS, PRECEDENCE, Kind
-from workbench.extraction.notation import (
-    HAN,
-    Marker,
-    compile_marker,
-    compile_reading,
-    compile_small,
-    grams,
-    literal_marker,
-    small,
-)
+from workbench.extraction.needs import grams
+from workbench.extraction.notation import Marker, compile_marker, compile_reading, compile_small, literal_marker
 from workbench.extraction.sentences import is_han
+from workbench.extraction.signs import HAN, small
 
 Scope = Literal["sentence", "rest", "clause"]
 OWN = "workspace"
 """The name of the rule that a workspace's own phrases make."""
-
-
-@dataclass(frozen=True)
-class Index:
-    """Markers that are tried only on texts that hold the words they need."""
-
-    by_word: Mapping[str, tuple[tuple[int, Marker], ...]]
-    """Those that need a word, with their places."""
-    always: tuple[tuple[int, Marker], ...]
-
-    @classmethod
-    def of(cls, markers: Iterable[tuple[int, Marker]]) -> Index:
-        """Sort markers, each with a place, by the rarest words that they need."""
-        words: dict[str, list[tuple[int, Marker]]] = {}
-        always = []
-        for place, marker in markers:
-            for word in marker.anchors:
-                words.setdefault(word, []).append((place, marker))
-            if not marker.anchors:
-                always.append((place, marker))
-        return cls({word: tuple(found) for word, found in words.items()}, tuple(always))
-
-    def called(self, words: set[str]) -> list[tuple[int, Marker]]:
-        """The markers to be tried on a text that has these words, in the order of their places."""
-        found = [*self.always]
-        for word in self.by_word.keys() & words:
-            found += self.by_word[word]
-        found.sort(key=_PLACE)
-        return found
-
-
-_PLACE = itemgetter(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,41 +48,6 @@ class Rule:
         return (self.constraint and self.sure) or self.name == OWN
 
 
-class Heard(NamedTuple):
-    """A text as rules are held against it."""
-
-    text: str
-    small: str
-    words: set[str]
-
-
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """Rules that are asked together, in their order."""
-
-    rules: tuple[Rule, ...]
-    markers: Index
-    """By the places of their rules."""
-
-    @classmethod
-    def of(cls, rules: Iterable[Rule]) -> Asked:
-        """Sort the markers of rules by the words that they need."""
-        rules = tuple(rules)
-        return cls(rules, Index.of((place, marker) for place, rule in enumerate(rules) for marker in rule.markers))
-
-    def fitting(self, heard: Heard) -> Iterator[Rule]:
-        """Those that hold for a text."""
-        text, lowered, words = heard
-        settled = -1
-        for place, (search, cased, _, further) in self.markers.called(words):
-            if place == settled or (further and any(map(words.isdisjoint, further))):
-                continue
-            if search(text if cased else lowered):
-                settled, rule = place, self.rules[place]
-                if not any(lifting.find(text, lowered, words) for lifting in rule.unless):
-                    yield rule
-
-
 @dataclass(frozen=True, eq=False)
 class Rules:
     """Everything that is known about one language."""
@@ -145,10 +71,15 @@ class Rules:
     """Patterns of words that are looked for on their own; their comments say what for."""
 
     @cached_property
+    def book(self) -> Rulebook:
+        """All rules, to be asked in groups."""
+        return Rulebook((*self.process, *self.statements))
+
+    @cached_property
     def ordered(self) -> Asked:
         """Statement rules for clauses in the order in which they are tried: rarely wrong first, then by kind."""
         clause = [rule for rule in self.statements if rule.scope == "clause"]
-        return Asked.of(sorted(clause, key=lambda rule: (not rule.sure, PRECEDENCE.index(rule.kind or "open"))))
+        return self.book.ask(sorted(clause, key=lambda rule: (not rule.sure, PRECEDENCE.index(rule.kind or "open"))))
 
     @cached_property
     def set_thing(self) -> re.Pattern[str]:
@@ -165,22 +96,22 @@ class Rules:
     @cached_property
     def spanning(self) -> Asked:
         """Statement rules that look at a whole sentence."""
-        return Asked.of(rule for rule in self.statements if rule.scope == "sentence")
+        return self.book.ask(rule for rule in self.statements if rule.scope == "sentence")
 
     @cached_property
     def on_sentences(self) -> Asked:
         """Process rules that look at a whole sentence."""
-        return Asked.of(rule for rule in self.process if rule.scope == "sentence")
+        return self.book.ask(rule for rule in self.process if rule.scope == "sentence")
 
     @cached_property
     def on_clauses(self) -> Asked:
         """Process rules that look at a clause."""
-        return Asked.of(rule for rule in self.process if rule.scope != "sentence")
+        return self.book.ask(rule for rule in self.process if rule.scope != "sentence")
 
     @cached_property
     def finished(self) -> Asked:
         """Those of them that say of a clause that it is done."""
-        return Asked.of(rule for rule in self.on_clauses.rules if "open" in rule.kinds)
+        return self.book.ask(rule for rule in self.on_clauses.rules if "open" in rule.kinds)
 
     @cached_property
     def has_own_words(self) -> bool:
@@ -188,17 +119,19 @@ class Rules:
         return any(rule.name == OWN for rule in self.statements)
 
     def prepare(self) -> None:
-        """Compile now what is else compiled when the first sentence asks for it."""
+        """Compile now what is else compiled when the first sentences ask for it."""
         _ = self.ordered, self.set_thing, self.spanning, self.on_sentences, self.on_clauses, self.hear
+        self.book.index.prepare()
+        self.readings.prepare()
 
     @cached_property
     def hear(self) -> Callable[[str], Heard]:
-        """A text with its words; the same clause is asked about several times in a row."""
+        """A text with the markers that it may hold; the same clause is asked about several times in a row."""
 
         @lru_cache(maxsize=16)
         def hear(text: str) -> Heard:
             lowered = small(text)
-            return Heard(text, lowered, grams(lowered, self.language))
+            return Heard(text, lowered, self.book.index.called(grams(lowered, self.language)))
 
         return hear
 
@@ -289,7 +222,7 @@ def rules_for(language: str) -> Rules:
         reason=_words(data["reasons"], language),
         backward=re.compile(_choice(data["backward"]) + ("" if language == "zh" else r"\b"), re.IGNORECASE),
         sections={word: kind for kind, words in data["sections"].items() for word in words},
-        readings=Index.of(enumerate(_reading(text, data["names"], language) for text in data["reading"]["patterns"])),
+        readings=Index(_reading(text, data["names"], language) for text in data["reading"]["patterns"]),
         forbidding=re.compile(data["reading"]["forbidding"], re.IGNORECASE),
         names={word.lower(): key for key, words in data["names"].items() for word in (key.replace("_", " "), *words)},
         values={word.lower(): value for value, words in data["values"].items() for word in words},
@@ -338,5 +271,7 @@ def _joint(words: Sequence[str], language: str) -> re.Pattern[str]:
     if language == "zh":
         marks = rf"[；;，]\s*{word}?|,\s*(?=[{HAN}])"
         return compile_small(rf"{marks}|(?<=[{HAN}]){word}(?=[{HAN}])")
-    marks = rf"\s*;\s*|\s+[–—-]{{1,2}}\s+|,\s+(?:and\s+|so\s+)?(?:{word}\s+)?"
-    return compile_small(rf"{marks}|\s+{word}\s+|\.{{3}}\s*")
+    # The first sign alone tells whether there may be one: what it has to be is asked after it.
+    spaced = rf"(?<=\s)(?:\s*;\s*|\s*[–—-]{{1,2}}\s+|\s*{word}\s+)"
+    comma = rf"(?<=,)\s+(?:and\s+|so\s+)?(?:{word}\s+)?"
+    return compile_small(rf"[\s;,.](?:{spaced}|{comma}|(?<=;)\s*|(?<=\.)\.\.\s*)")

@@ -40,6 +40,7 @@ _MARKS = re.compile(r"\s*(?:(?:[-*+•]|\(?\d{1,3}[.)])\s+)?")
 _ENDS = re.compile(r"[.!?。！？…:：;；]$")
 _TALK = re.compile("[不别保避必须要得应该请用禁我是把都只没有吧吗了]")
 _SIGNED = re.compile(r"(?:—+|–|--|\s-)\s*(?P<name>[A-Z][a-z]+|[\u3400-\u9fff]{2,3})[.。]?$")
+_DASH = re.compile("[—–-]")
 _LEAST_WORDS = 3
 _LONG = 60
 
@@ -138,14 +139,21 @@ def speakers() -> Speakers:
 
 def speaks(line: str) -> Who | None:
     """Who is named as its speaker at the beginning of a line, or signs it."""
+    if not _may_speak(line):
+        return None
     line = _bare(line)
     return _speaks(line) if _MARKED.search(line) else None
+
+
+def _may_speak(text: str) -> bool:
+    """Whether a text has what stands behind a speaker's name; told before its marks are taken off."""
+    return _MARKED.search(text) is not None or "**" in text
 
 
 def _speaks(line: str) -> Who | None:
     if len(line) > LONGEST:
         return None
-    signed = _SIGNED.search(line)
+    signed = _SIGNED.search(line) if _DASH.search(line) else None
     if signed and _is_talk(line[: signed.start()]) and speakers().is_called(signed["name"]):
         return "other"
     opening = _OPENING.match(line)
@@ -168,6 +176,8 @@ def turns_of(text: str) -> Turns:
     A name that stands alone speaks for the lines below it, up to an empty one; a name before words for its own
     line, and where several speak in turn for those below it, too.
     """
+    if not _may_speak(text):
+        return _NOBODY
     lines = text.split("\n")
     named = [_named(line) for line in lines]
     if not any(named):

@@ -12,41 +12,51 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 from operator import lshift
-from typing import NamedTuple
 
 from workbench.extraction.features import Lexicon, features_of
 from workbench.extraction.model import PRECEDENCE, Kind
 
 COLUMNS: tuple[Kind | None, ...] = (*PRECEDENCE, None)
 """What a clause may be; None: process."""
+BINDS = "binds"
+"""The last column of a table: what makes a decision one that binds the work that follows, a constraint."""
 ALWAYS = "(always)"
 """The feature that every clause has; no word looks like it."""
 
 
 _BITS = 20
 """Of one number, for each column."""
-_PLACES = range(0, _BITS * len(COLUMNS), _BITS)
+_PLACES = range(0, _BITS * (len(COLUMNS) + 1), _BITS)
 _HALF, _COLUMN = 1 << _BITS - 1, (1 << _BITS) - 1
 _NOTHING = sum(_HALF << place for place in _PLACES)
 """To which weights are added, so that no column goes below nought."""
 
 
-class Leaning(NamedTuple):
+class Leaning:
     """How much speaks for each kind, in hundredths."""
 
-    total: int
-    """All columns in one number."""
-    scores: Mapping[Kind | None, int]
-    lead: int
-    """How much more speaks for a statement, of whatever kind, than for process."""
+    __slots__ = ("binds", "scores", "total")
 
-    @classmethod
-    def of(cls, total: int) -> Leaning:
+    def __init__(self, total: int) -> None:
         """What a sum that began with ``_NOTHING`` says."""
-        *kinds, process = scores = _columns(total)
-        lead = round(100 * math.log(sum([math.exp(score / 100) for score in kinds]))) - process
-        return cls(total, dict(zip(COLUMNS, scores, strict=True)), lead)
+        self.total = total
+        """All columns in one number."""
+        *scores, self.binds = _columns(total)
+        """How much more speaks for a constraint than for any other choice, where it is a decision."""
+        self.scores: Mapping[Kind | None, int] = dict(zip(COLUMNS, scores, strict=True))
+
+    @property
+    def lead(self) -> int:
+        """How much more speaks for a statement, of whatever kind, than for process."""
+        *kinds, process = self.scores.values()
+        return round(100 * math.log(sum([math.exp(score / 100) for score in kinds]))) - process
+
+    def leads(self, least: int) -> bool:
+        """Whether the lead is so large; told without reckoning where one kind alone has it."""
+        *kinds, process = self.scores.values()
+        return max(kinds) - process >= least or self.lead >= least
 
     @property
     def kind(self) -> Kind:
@@ -74,7 +84,7 @@ class Scale:
         return self._added(leaning.total, signs)
 
     def _added(self, total: int, features: Iterable[str]) -> Leaning:
-        return Leaning.of(sum(filter(None, map(self.weights.get, features)), total))
+        return Leaning(sum(filter(None, map(self.weights.get, features)), total))
 
     def why(self, body: str, kind: Kind | None, most: int = 5) -> tuple[str, ...]:
         """The features that speak most for a kind against process (or the other way round)."""
@@ -97,7 +107,10 @@ def lexicon_of(language: str) -> Lexicon:
 def scale_of(language: str) -> Scale:
     """The scale of ``en`` or ``zh``."""
     read = read_weights(_text(f"weights.{language}.tsv").rstrip("\n").split("\n"))
-    return Scale(language, lexicon_of(language), {feature: _packed(weights) for feature, weights in read.items()})
+    # Every second feature weighs what another does. The fewer numbers there are, and the nearer together those lie that
+    # are often met, the faster they are found.
+    packed = {weights: _packed(weights) for weights in dict.fromkeys(read.values())}
+    return Scale(language, lexicon_of(language), {feature: packed[weights] for feature, weights in read.items()})
 
 
 def _packed(weights: Iterable[int]) -> int:
@@ -116,15 +129,23 @@ def _text(name: str) -> str:
 
 def read_weights(lines: Iterable[str]) -> dict[str, tuple[int, ...]]:
     """Weights in hundredths by feature from lines of ``feature<tab>weight…``; the first line names the columns."""
-    rows = (line.split("\t") for line in lines)
-    next(rows, None)
-    return {feature: tuple(map(int, weights)) for feature, *weights in rows}
+    found: dict[str, tuple[int, ...]] = {}
+    known: dict[str, tuple[int, ...]] = {}
+    for line in islice(lines, 1, None):
+        feature, _, said = line.partition("\t")
+        if said not in known:
+            known[said] = tuple(map(int, said.split("\t")))
+        found[feature] = known[said]
+    return found
 
 
-def write_weights(weights: Mapping[str, Sequence[float]], least: float = 0.03) -> list[str]:
-    """The lines that :func:`read_weights` reads; features that hardly speak are left out."""
-    lines = ["\t".join(("feature", *(kind or "process" for kind in COLUMNS)))]
-    for feature in sorted(weights):
+def write_weights(weights: Mapping[str, Sequence[float]], least: float = 0.05) -> list[str]:
+    """The lines that :func:`read_weights` reads, in the order given; features that hardly speak are left out.
+
+    What is met most often comes first: so it lies close together when read, which is what looking it up costs.
+    """
+    lines = ["\t".join(("feature", *(kind or "process" for kind in COLUMNS), BINDS))]
+    for feature in weights:
         if feature == ALWAYS or max(map(abs, weights[feature])) >= least:
             lines.append("\t".join((feature, *(str(round(weight * 100)) for weight in weights[feature]))))
     return lines
