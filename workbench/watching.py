@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 DEBOUNCE_MS = 50
 QUIET_AFTER = 0.05
@@ -53,6 +54,15 @@ class Watched:
     """Globs of paths that wake nobody."""
     step: int = 8
     """Milliseconds between two looks at the queue of events: a change is told after one to two of them."""
+
+
+class Hint(NamedTuple):
+    """What a burst of changes may have been about."""
+
+    inside: bool
+    """Something in the workspaces."""
+    files: bool
+    """Single files."""
 
 
 class NoEventsError(Exception):
@@ -147,7 +157,7 @@ def without_events(folders: Iterable[Path], mounts: Path = _MOUNTS) -> str:
     return ""
 
 
-async def hints(watched: Watched, stop: asyncio.Event, folders: Arms | None = None) -> AsyncIterator[bool]:
+async def hints(watched: Watched, stop: asyncio.Event, folders: Arms | None = None) -> AsyncIterator[Hint]:
     """Yield after each burst of changes, until ``stop`` is set; the first after a rest at once.
 
     Args:
@@ -156,7 +166,7 @@ async def hints(watched: Watched, stop: asyncio.Event, folders: Arms | None = No
         folders: What :func:`arms` said, where that was asked for already.
 
     Yields:
-        Whether something in the workspaces may have changed, not single files alone.
+        What may have changed.
 
     Raises:
         NoEventsError: Events cannot be had here, are not wanted, or ran into a limit of the system.
@@ -185,7 +195,7 @@ async def hints(watched: Watched, stop: asyncio.Event, folders: Arms | None = No
         ):
             told = [path for _change, path in changes if counts(path)]
             if told:
-                yield not single.issuperset(told)
+                yield Hint(inside=not single.issuperset(told), files=not single.isdisjoint(told))
                 await asyncio.sleep(QUIET_AFTER)
     except FileNotFoundError:
         return  # a folder went between the look and the watch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from workbench.tui.desk import (
     Handed,
     LaunchOffer,
     PackageRow,
+    Pulse,
     SessionChoice,
     Settling,
     UndoPlan,
@@ -77,13 +78,13 @@ class FakeDesk:
     def view(self, *, records: bool = True) -> View:
         return self.shown
 
-    def pulse(self, thorough: bool = False) -> str:
-        return self.shown.revision
+    def pulse(self, thorough: bool = False) -> Pulse:
+        return Pulse(self.shown.revision)
 
     def watched(self) -> Watched:
         return Watched(())
 
-    def keep_index(self) -> None:
+    def keep_index(self, pause: Callable[[], None]) -> None:
         pass
 
     def refusal(self) -> str:
@@ -190,7 +191,7 @@ class FakeDesk:
         self.done.append(act)
         return Written("It is written.")
 
-    def listen(self) -> bool:
+    def listen(self, pause: Callable[[], None]) -> bool:
         return False
 
     def review(self) -> Review:

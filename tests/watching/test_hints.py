@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import workbench.watching as watching_module
-from workbench.watching import NoEventsError, Watched, arms, hints, sieve, until_other, without_events
+from workbench.watching import Hint, NoEventsError, Watched, arms, hints, sieve, until_other, without_events
 
 
 @asynccontextmanager
@@ -133,29 +133,29 @@ async def test_a_hint_tells_the_workspace_from_single_files(tmp_path: Path) -> N
     session, record = tmp_path / "one.jsonl", tmp_path / "ws" / "facts" / "f.json"
     record.parent.mkdir(parents=True)
     stop = asyncio.Event()
-    inside: asyncio.Queue[bool] = asyncio.Queue()
+    told: asyncio.Queue[Hint] = asyncio.Queue()
 
     async def watch() -> None:
         async for hint in hints(Watched((tmp_path / "ws",), frozenset({session})), stop):
-            inside.put_nowait(hint)
+            told.put_nowait(hint)
 
-    async def next_of(path: Path) -> bool:
+    async def next_of(path: Path) -> Hint:
         """What the next hint says, once changes of this file alone are to be told."""
         for number in range(100):
             path.write_text(str(number))
             try:
-                return await asyncio.wait_for(inside.get(), 0.1)
+                return await asyncio.wait_for(told.get(), 0.1)
             except TimeoutError:
                 continue
         raise AssertionError("no hint came")
 
     task = asyncio.create_task(watch())
     try:
-        assert await next_of(session) is False
+        assert await next_of(session) == Hint(inside=False, files=True)
         await next_of(record)  # a change of the session may still be told with it
-        while not inside.empty():
-            inside.get_nowait()
-        assert await next_of(record) is True
+        while not told.empty():
+            told.get_nowait()
+        assert await next_of(record) == Hint(inside=True, files=False)
     finally:
         stop.set()
         await task

@@ -7,7 +7,7 @@ session, nothing comes twice: a sentence that is somebody's source already is pa
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -28,8 +28,8 @@ from workbench.tokens import counter
 
 LISTENER = "agent:workbench"
 """Who brings what rules find by themselves: no person's act, and never trusted above ``reported``."""
-BATCH = 50
-"""Messages of talk that are taken in with one change."""
+BATCH = 500
+"""Messages of talk that are taken in with one change at most."""
 _NAME = "heard"
 
 
@@ -112,8 +112,11 @@ class Follower:
         self._passed: dict[str, tuple[Heard, Heard]] = {}
         """What was last kept of a session, and how far it was passed over since: no talk, not worth a write."""
 
-    def step(self) -> bool:
+    def step(self, pause: Callable[[], None] = lambda: None) -> bool:
         """Take in the next messages that nobody has heard yet.
+
+        Args:
+            pause: Called before each of them, while nothing is held that others may wait for.
 
         Returns:
             Whether there was something, or what was held back came before the person; then there may be more.
@@ -135,7 +138,7 @@ class Follower:
                 state = self._ctx.sessions.read(path, ref.agent)
             if state is None or state.info.name != ref.name:
                 continue
-            if self._hear(task, state, kept, before, mark):
+            if self._hear(task, state, kept, before, mark, pause):
                 return True
         return offers.promote(self._ctx, records)
 
@@ -169,7 +172,9 @@ class Follower:
                 now = Heard(mark=mark, count=len(state.messages), last=state.messages[-1].id)
                 self._note(ref.name, heard(self._ctx).get(ref.name, Heard()), now)
 
-    def _hear(self, task: Task, state: SessionState, kept: Heard, before: Heard, mark: str) -> bool:
+    def _hear(
+        self, task: Task, state: SessionState, kept: Heard, before: Heard, mark: str, pause: Callable[[], None]
+    ) -> bool:
         """Take in what is new of one session, at most a batch; whether there was any."""
         start = _start(state.messages, before)
         end, said = start, list[Message]()
@@ -178,7 +183,10 @@ class Follower:
                 said.append(state.messages[end])
             end += 1
         tally: Counter[str] = Counter()
-        finds = [find for message in said for find in self._finds(message, tally)]
+        finds: list[Find] = []
+        for message in said:
+            pause()
+            finds += self._finds(message, tally)
         if finds:
             self._bring(task, finds)
         now = Heard(

@@ -69,6 +69,7 @@ def view(ctx: Context, records: Records, task: Task, sessions: list[AttachedSess
         tokenizer=TOKENIZER,
         absent=tuple(absent),
         mark=" ".join(rows.mark for rows in found),
+        cited=cited,
     )
 
 

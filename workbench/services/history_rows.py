@@ -5,7 +5,8 @@ from __future__ import annotations
 import zlib
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from workbench.domain.message import Message
@@ -67,7 +68,7 @@ class SessionRows:
     def __init__(self, tokens: array[int] | None = None) -> None:
         self.rows = Rows()
         self.tally = Tally()
-        self._messages: tuple[Message, ...] = ()
+        self._messages: Sequence[Message] = ()
         self._trims: tuple[Trim, ...] = ()
         self._cited: frozenset[str] = frozenset()
         self._since = 0
@@ -92,7 +93,7 @@ class SessionRows:
         return f"{len(self.rows)} {self._checks[-1] if self._checks else 0} {self.tally.all} {self.tally.kept}"
 
     def look(
-        self, messages: tuple[Message, ...], trims: Iterable[Trim], cited: frozenset[str], log: SessionLog | None
+        self, messages: Sequence[Message], trims: Iterable[Trim], cited: frozenset[str], log: SessionLog | None
     ) -> None:
         """Bring the rows up to date.
 
@@ -115,7 +116,7 @@ class SessionRows:
             self._make(messages, since, Rulings(trims), cited)
         self._messages, self._trims, self._since = messages, trims, len(messages)
 
-    def _make(self, messages: tuple[Message, ...], since: int, rulings: Rulings, cited: Collection[str]) -> None:
+    def _make(self, messages: Sequence[Message], since: int, rulings: Rulings, cited: Collection[str]) -> None:
         """Make the rows of the messages from ``since`` on."""
         before = self.rows.places
         first = bisect_left(before, since)
@@ -124,8 +125,7 @@ class SessionRows:
         del self._checks[first:]
         places, tokens = before[:first], self.tokens[:]
         check = self._checks[-1] if self._checks else 0
-        for place in range(since, len(messages)):
-            message = messages[place]
+        for place, message in enumerate(messages[since:], since):
             if message.hidden:
                 continue
             fate = rulings.fate(message)
@@ -136,7 +136,7 @@ class SessionRows:
             places.append(place)
         self.rows = Rows(messages, places, tokens, rulings, cited)
 
-    def _count(self, messages: tuple[Message, ...], since: int, log: SessionLog | None) -> None:
+    def _count(self, messages: Sequence[Message], since: int, log: SessionLog | None) -> None:
         """Count the tokens of what is new from ``since`` on; what was counted and is still the same keeps its count."""
         before, known = self._messages, min(self._known, len(messages))
         self._known = 0
@@ -145,9 +145,9 @@ class SessionRows:
         places: list[int] = []
         texts: list[str] = []
         length = 0
-        for place in range(max(since, known), len(messages)):
-            message = messages[place]
-            if place < len(before) and before[place].id == message.id and before[place].size == message.size:
+        first = max(since, known)
+        for place, (message, was) in enumerate(zip_longest(messages[first:], before[first : len(messages)]), first):
+            if was is not None and was.id == message.id and was.size == message.size:
                 continue
             text = "" if message.hidden else message.text
             if text and message.clipped and log is not None:

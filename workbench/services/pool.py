@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # many commands touch no session: start-up counts
     from workbench.services.trail import Told, Trail
     from workbench.sessions import SessionInfo, SessionLog
     from workbench.sessions.observed import Observed, Run
+    from workbench.sessions.picture import Messages
     from workbench.sessions.reader_index import ReaderIndex
 
 K = TypeVar("K")
@@ -34,7 +35,7 @@ class SessionState:
     """A session as last read."""
 
     info: SessionInfo
-    messages: tuple[Message, ...]
+    messages: Messages
     log: SessionLog
     trail: Trail
 
@@ -96,6 +97,7 @@ class SessionPool:
         """The session at ``path`` as it is now; None where the file is gone or no reader knows it."""
         from workbench.services.trail import Trail
         from workbench.sessions.packed import is_there, present
+        from workbench.sessions.picture import Messages
 
         if path not in self._logs and not is_there(present(path)):
             return None
@@ -108,8 +110,10 @@ class SessionPool:
         if known is None or news.appended or news.changed or news.reset:
             before = known.trail if known is not None else self._trails.pop(path, None)
             trail = before if before is not None and not news.reset else Trail()
-            known = self._states[path] = SessionState(log.info, tuple(log.messages), log, trail)
-            trail.moved(known.messages, news.since)
+            same = None if known is None or news.reset else known.messages
+            picture = Messages(log.messages, same, news.since)
+            known = self._states[path] = SessionState(log.info, picture, log, trail)
+            trail.moved(picture, news.since)
             self._keep(path, known)
         return known
 

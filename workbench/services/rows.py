@@ -56,7 +56,7 @@ class Rows(_Rows):
 
     def __init__(
         self,
-        messages: tuple[Message, ...] = (),
+        messages: Sequence[Message] = (),
         places: array[int] | None = None,
         tokens: array[int] | None = None,
         rulings: Rulings | None = None,
@@ -81,6 +81,11 @@ class Rows(_Rows):
         """The same where these messages are some record's source."""
         return Rows(self._messages, self.places, self._tokens, self._rulings, cited)
 
+    def in_context(self) -> Rows:
+        """Those of the messages that the model has before it."""
+        left = array("I", (place for place in self.places if self._messages[place].in_context))
+        return Rows(self._messages, left, self._tokens, self._rulings, self._cited)
+
     def without(self, ids: Collection[str]) -> Rows:
         """The same without certain messages."""
         left = array("I", (place for place in self.places if self._messages[place].id not in ids))
@@ -100,3 +105,14 @@ class Joined(_Rows):
     def _row(self, number: int) -> MessageView:
         part = bisect_right(self._begins, number) - 1
         return self._parts[part][number - self._begins[part]]
+
+    def in_context(self) -> Joined:
+        """Those of the messages that the models have before them."""
+        return Joined([part.in_context() for part in self._parts])
+
+
+def in_context(rows: Sequence[MessageView]) -> Sequence[MessageView]:
+    """The rows of the messages that the model of each session has before it now."""
+    if isinstance(rows, Rows | Joined):
+        return rows.in_context()
+    return tuple(row for row in rows if row.message.in_context)

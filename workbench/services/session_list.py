@@ -15,6 +15,7 @@ from workbench.domain.times import EPOCH, instant
 from workbench.errors import WorkbenchError
 from workbench.services.context import Context
 from workbench.services.finding import SessionFinder
+from workbench.services.leaving import Stay, left
 from workbench.store.location import locate
 from workbench.store.records import Records
 from workbench.store.worktrees import worktrees
@@ -108,11 +109,15 @@ class Listed:
 
 def standing(ctx: Context, found: Sequence[FoundSession], records: Records | None = None) -> list[Listed]:
     """What else is known of sessions without reading them: live or not, of which worktree, whose."""
+    from workbench.services.successors import last_seen_in
     from workbench.sessions.processes import running
 
     records = records or ctx.workspace.load()
     owners = {ref.name: attempt for attempt in records.attempts.values() for ref in attempt.sessions}
+    why = {ref.name: ref.joined.why for attempt in records.attempts.values() for ref in attempt.sessions}
     held = running(ctx.env)
+    stays = [Stay(s.name, s.started_at, s.updated_at, why.get(s.name, "")) for s in found]
+    gone = left(stays, {**last_seen_in(ctx), **held})
     names = worktree_names(ctx)
     rows = []
     for session in found:
@@ -120,7 +125,7 @@ def standing(ctx: Context, found: Sequence[FoundSession], records: Records | Non
         rows.append(
             Listed(
                 session,
-                live=session.name in held or heard_lately(session.updated_at, ctx.now()),
+                live=session.name in held or (session.name not in gone and heard_lately(session.updated_at, ctx.now())),
                 worktree=names.get(session.folder) if session.folder else None,
                 attempt=owner,
                 task=records.tasks.get(owner.task) if owner else None,

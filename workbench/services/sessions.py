@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,7 +44,7 @@ class AttachedSession:
     """Ids of its messages that are an earlier session's: what a fork begins with is shown, and carried, once."""
 
     @property
-    def messages(self) -> tuple[Message, ...]:
+    def messages(self) -> Sequence[Message]:
         """All of its messages, or those of which there are copies."""
         return self.state.messages if self.state is not None else self.kept
 

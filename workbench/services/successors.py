@@ -17,6 +17,7 @@ from workbench.domain.record import Stamp
 from workbench.domain.task import Attempt, SessionRef, Task
 from workbench.domain.times import instant
 from workbench.services.context import Context
+from workbench.services.leaving import CLEARED, PANE, PROCESS
 from workbench.services.session_list import LIVE_FOR, Listed, listing, standing, worktree_names
 from workbench.store.records import Records
 
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 FORKED = "forked from"
 REPEATS = "begins with the history of"
 POINTS = "goes on from a message of"
-PROCESS = "the same process was in"
-PANE = "in the same pane as"
-CLEARED = "begun by /clear after"
 BEGAN = "begun in the same worktree after"
 _SHORT = 8
 _HELD = "session_processes"
@@ -80,7 +78,7 @@ def successors(ctx: Context, records: Records, found: Sequence[FoundSession], *,
         return []
     names = worktree_names(ctx)
     alive = running(ctx.env)
-    runners = {**_held(ctx), **alive}
+    runners = {**last_seen_in(ctx), **alive}
     by_name = {session.name: session for session in found}
     rows = []
     for session in free:
@@ -261,14 +259,15 @@ def remember_processes(ctx: Context, records: Records) -> None:
         if (attempt := records.attempts.get(task.running or "")) is not None
         for ref in attempt.sessions
     }
-    known = _held(ctx)
+    known = last_seen_in(ctx)
     wanted = {name: runner for name, runner in {**known, **running(ctx.env)}.items() if name in mine}
     if wanted != known:
         rows = {name: [runner.process, runner.pane] for name, runner in wanted.items()}
         ctx.workspace.local.change(_HELD, lambda _: rows or None)
 
 
-def _held(ctx: Context) -> dict[str, Runner]:
+def last_seen_in(ctx: Context) -> dict[str, Runner]:
+    """The program that was last seen in each session of a running attempt."""
     from workbench.sessions.processes import Runner
 
     value = ctx.workspace.local.get(_HELD)

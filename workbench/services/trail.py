@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from workbench.domain.contract import CommandSpec
 from workbench.domain.evidence import Evidence
-from workbench.domain.message import Message
 from workbench.domain.task import Attempt
 from workbench.services.fullness import compactions, lost
 from workbench.services.history_rows import SessionRows
 from workbench.services.latest_runs import LatestRuns
 from workbench.sessions.observed import Observed, Observer, Run
+from workbench.sessions.picture import Messages
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Trail:
     """Belongs to one session that is followed."""
 
     def __init__(self, tokens: array[int] | None = None) -> None:
-        self.messages: tuple[Message, ...] = ()
+        self.messages = Messages()
         """As last read. Whoever holds an older picture works things out anew."""
         self.rows = SessionRows(tokens)
         self.runs = LatestRuns()
@@ -41,7 +41,7 @@ class Trail:
         self._compactions_to = 0
         self._lost: int | None = None
 
-    def moved(self, messages: tuple[Message, ...], since: int) -> None:
+    def moved(self, messages: Messages, since: int) -> None:
         """The session has these messages now; those before ``since`` are the ones that it had."""
         since = min(since, len(self.messages))
         self.messages = messages

@@ -89,7 +89,9 @@ class HistoryView:
     absent: tuple[str, ...] = ()
     """Attached sessions whose file is not on this machine."""
     mark: str = ""
-    """Differs whenever what is shown of the messages does."""
+    """Differs whenever what is shown of the messages does, but for which of them are cited."""
+    cited: frozenset[str] = frozenset()
+    """``SESSION#ID`` of messages that records have as their source."""
 
 
 @dataclass(frozen=True)

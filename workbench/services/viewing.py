@@ -20,11 +20,13 @@ from workbench.services import facts, history, offers
 from workbench.services.contests import contests
 from workbench.services.context import Context
 from workbench.services.fullness import NEARLY_USED, Allowance, fullness
+from workbench.services.leaving import Stay, left
 from workbench.services.material import Gathered, basis, gather, material
 from workbench.services.places import in_place_of
 from workbench.services.session_list import heard_lately
 from workbench.services.sessions import AttachedSession
 from workbench.services.state import findings
+from workbench.services.successors import last_seen_in
 from workbench.services.tasks import glance
 from workbench.services.view import (
     AcceptanceView,
@@ -60,8 +62,8 @@ def build_view(ctx: Context, task_id: str | None = None, *, records: Records | N
         )
     )
     past = history.view(ctx, records, task, list(sessions)) if task else HistoryView()
-    held = _held(ctx, sessions)
-    session_views = tuple(_session_view(ctx, s, held) for s in sessions)
+    alive = _alive(ctx, sessions)
+    session_views = tuple(_session_view(ctx, s, s.ref.name in alive) for s in sessions)
     card = task_view(ctx, found) if found else None
     where = place(ctx, found)
     contested = sorted(contests(records), key=lambda row: task is None or row.task != task.id)
@@ -189,22 +191,26 @@ def package_view(ctx: Context, records: Records, package: StoredPackage, *, glan
     return PackageView(package.envelope, package.status, package.events, differences)
 
 
-def _held(ctx: Context, sessions: Sequence[AttachedSession]) -> Collection[str]:
-    """Sessions that a program is in; where all were heard lately, nothing need be asked."""
-    quiet = [s for s in sessions if s.state is not None and not heard_lately(s.state.info.updated_at, ctx.now())]
-    if not quiet:
-        return ()
-    return ctx.held.read(ctx.env, glance=True)
+def _alive(ctx: Context, sessions: Sequence[AttachedSession]) -> Collection[str]:
+    """Sessions that a program is in, or were heard lately and not left for another."""
+    stays = [
+        Stay(s.ref.name, s.state.info.started_at, s.state.info.updated_at, s.ref.joined.why)
+        for s in sessions
+        if s.state is not None
+    ]
+    gone = left(stays, last_seen_in(ctx)) if len(stays) > 1 else frozenset()
+    heard = {stay.name for stay in stays if heard_lately(stay.last, ctx.now())} - gone
+    # Where all were heard lately, no program need be asked for.
+    return heard | ctx.held.read(ctx.env, glance=True) if len(heard) < len(stays) else heard
 
 
-def _session_view(ctx: Context, session: AttachedSession, held: Collection[str]) -> SessionView:
+def _session_view(ctx: Context, session: AttachedSession, live: bool) -> SessionView:
     program = ctx.programs.get(session.ref.agent)
     window = program.window if program else None
     if session.state is None:
         path = str(session.path) if session.path else None
         return SessionView(session.ref.agent, session.ref.id, path, 0, None, "absent", window=window)
     info = session.state.info
-    live = session.ref.name in held or heard_lately(info.updated_at, ctx.now())
     stands = fullness(info, session.state.messages, window, ctx.now(), session.state.lost)
     return SessionView(
         agent=session.ref.agent,

@@ -6,10 +6,10 @@ answers it from the services; tests answer it from memory.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from workbench.domain.fact import Fact
 from workbench.domain.message import Message
@@ -230,20 +230,28 @@ class UndoPlan:
     records: tuple[str, ...] = ()
 
 
+class Pulse(NamedTuple):
+    """What differs whenever a view would."""
+
+    records: str = ""
+    """Whenever it would in more than sessions and files that something rests on."""
+    files: str = ""
+
+
 class Desk(Protocol):
     """The workspace, as the app sees it. Every method may block, and raises only ``WorkbenchError``."""
 
     def view(self, *, records: bool = True) -> View:
         """Everything there is to show, read now; without ``records``, only sessions changed since the last one."""
 
-    def pulse(self, thorough: bool = False) -> str:
-        """A text that differs whenever a view would; a ``thorough`` one takes nothing from before."""
+    def pulse(self, thorough: bool = False) -> Pulse:
+        """What differs whenever a view would; a ``thorough`` one takes nothing from before."""
 
     def watched(self) -> Watched:
         """What the watcher should look at, from the last view."""
 
-    def keep_index(self) -> None:
-        """Bring the search index up to date, where this process may write."""
+    def keep_index(self, pause: Callable[[], None]) -> None:
+        """Bring the search index up to date, where this process may write; ``pause`` is called again and again."""
 
     def refusal(self) -> str:
         """Why acting is refused in this process; empty where it is not."""
@@ -299,7 +307,7 @@ class Desk(Protocol):
     def settle_contest(self, contest: Contest, claim: Claim) -> str:
         """Decide a field that merged copies say differently; says what was done."""
 
-    def listen(self) -> bool:
+    def listen(self, pause: Callable[[], None]) -> bool:
         """Take in what was said in the sessions since the last look, and keep what records rest on.
 
         Returns:

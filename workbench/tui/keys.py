@@ -49,6 +49,7 @@ KEYS: tuple[Key, ...] = (
     Key("filter", "slash", "filter", "filter", "Show only the rows that hold these words", show="/"),
     Key("filter.next", "n", "find(1)", "next hit", "Go to the next row that holds the words"),
     Key("filter.previous", "N", "find(-1)", "hit before", "Go to the row before that holds the words"),
+    Key("context", "C", "context", "context", "Show what is in the model's context now, or all messages"),
     Key("back", "escape", "back", "back", "Clear marks and filter, leave the message, undo the zoom", show="esc"),
     Key("trim", "t", "trim", "trim", "Drop, summarise or externalise the marked messages", acts=True),
     Key("settle", "s", "settle", "settle", "Settle a proposal: confirm, edit, reject", acts=True),

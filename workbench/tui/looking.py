@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -11,18 +12,21 @@ from textual import on, work
 from textual.reactive import reactive
 
 from workbench.errors import RefusedError, WorkbenchError
+from workbench.tui.background import Pieces
 from workbench.tui.messages import ReadFailed, ViewRead, WatchState
 from workbench.tui.notices import NoticingApp
 from workbench.watching import NoEventsError, arms, hints, until_other
 
 if TYPE_CHECKING:
     from workbench.services.view import View
-    from workbench.tui.desk import Desk
+    from workbench.tui.desk import Desk, Pulse
 
 PULSE = 2.0
 """Seconds between two slow looks, which catch what file events miss."""
 COOL_DOWN = 1.0
 """Seconds of rest after a reading at most; it rests as long as the reading took."""
+HEARING_SHOWN = 2.0
+"""Seconds between two readings of records while much is heard: each step of it writes some."""
 REARM = 2.0
 """Seconds until watching is tried again where there was nothing to watch."""
 RETRY = 60.0
@@ -31,8 +35,6 @@ INDEX_FIRST, INDEX_EVERY = 5.0, 300.0
 """Seconds until the search index is brought up to date, and until it is again."""
 LISTEN_EVERY = 10.0
 """Seconds until sessions are looked at that no view rests on; those of the view are heard as they grow."""
-LISTEN_STEP = 0.05
-"""Seconds of rest between two steps of hearing them."""
 
 
 class LookingApp(NoticingApp):
@@ -45,10 +47,23 @@ class LookingApp(NoticingApp):
         self.desk = desk
         self._dirty = asyncio.Event()
         self._records_too = True
-        """Whether it may be more than sessions that changed."""
+        """Whether records may have changed."""
+        self._files_too = False
+        """Whether sessions may have."""
+        self._pressing = True
+        """Whether somebody waits for what changed in the records."""
+        self._records_from = 0.0
+        """Until when records that nobody waits for are left for a later reading."""
+        self._due: asyncio.TimerHandle | None = None
+        """That reading."""
+        self._hearing = False
+        """Whether there is more to hear."""
         self._shown = asyncio.Event()
+        self._quiet = threading.Event()
+        """Set while nothing is on its way to the screen: work beside it waits for that."""
+        self._quiet.set()
         self._revision = ""
-        self._pulse = ""
+        self._pulse: Pulse | None = None
         self._hinted = False
         self._said: set[str] = set()
 
@@ -62,9 +77,17 @@ class LookingApp(NoticingApp):
         self._listen()
         self._keep_index()
 
-    def nudge(self, *, records: bool = True) -> None:
-        """Something may have changed, records among it or only sessions: read again soon."""
+    def nudge(self, *, records: bool = True, files: bool = False, pressing: bool = True) -> None:
+        """Something may have changed: read again soon.
+
+        Args:
+            records: Records may have.
+            files: Sessions may have, or files that something rests on.
+            pressing: Somebody waits for it; else records may wait for others that are being written.
+        """
         self._records_too = self._records_too or records
+        self._files_too = self._files_too or files
+        self._pressing = self._pressing or (records and pressing)
         self._dirty.set()
 
     def rescan(self) -> None:
@@ -83,19 +106,39 @@ class LookingApp(NoticingApp):
         while True:
             await self._dirty.wait()
             self._dirty.clear()
-            records, self._records_too = self._records_too, False
             began = time.monotonic()
+            records = self._records_too and (self._pressing or began >= self._records_from)
+            if records:
+                self._records_too = self._pressing = False
+            elif self._records_too:
+                self._later(self._records_from - began)
+                if not self._files_too:
+                    continue
+            self._files_too = False
+            self._quiet.clear()
             try:
                 view = await asyncio.to_thread(self.desk.view, records=records)
             except WorkbenchError as error:
                 self._records_too = True
+                self._quiet.set()
                 self.post_message(ReadFailed(error))
                 continue
             if view.revision != self._revision:
                 self._revision = view.revision
                 self.post_message(ViewRead(view))
-            # In a storm of hints at most half of the time goes into reading.
-            await asyncio.sleep(min(time.monotonic() - began, COOL_DOWN))
+            else:
+                self._quiet.set()
+            # In a storm of hints at most half of the time goes into reading; a line of a session waits for no records.
+            took = min(time.monotonic() - began, COOL_DOWN)
+            if records:
+                self._records_from = began + took + max(took, HEARING_SHOWN if self._hearing else 0.0)
+            else:
+                await asyncio.sleep(took)
+
+    def _later(self, seconds: float) -> None:
+        if self._due is not None:
+            self._due.cancel()
+        self._due = asyncio.get_running_loop().call_later(seconds, self._dirty.set)
 
     @work(group="resume", exit_on_error=False)
     async def _resume(self) -> None:
@@ -115,9 +158,9 @@ class LookingApp(NoticingApp):
             events = True
             try:
                 self.post_message(WatchState(bool(folders) or not watched.folders))
-                async for inside in hints(watched, stop, folders):
-                    self._hinted = True
-                    self.nudge(records=inside)
+                async for hint in hints(watched, stop, folders):
+                    self._hinted = self._hinted or hint.inside
+                    self.nudge(records=hint.inside, files=hint.files, pressing=False)
             except NoEventsError as error:
                 events = False
                 self.post_message(WatchState(False, str(error)))
@@ -140,36 +183,39 @@ class LookingApp(NoticingApp):
             except WorkbenchError as error:
                 self.post_message(ReadFailed(error))
                 continue
-            if pulse != self._pulse:
-                self._pulse = pulse
-                self.nudge()
+            before, self._pulse = self._pulse, pulse
+            if pulse != before:
+                records = before is None or pulse.records != before.records
+                self.nudge(records=records, files=before is None or pulse.files != before.files)
 
     @work(group="listen", exit_on_error=False)
     async def _listen(self) -> None:
-        """Take in what is said in the sessions, in small steps between which the screen has its turn."""
+        """Take in what is said in the sessions, in small pieces between which the screen has its turn."""
         await self._shown.wait()
+        pieces = Pieces(self._quiet)
         while True:
             self._shown.clear()
             try:
-                while await asyncio.to_thread(self.desk.listen):
-                    self.nudge(records=False)  # what was written of it, the journal's end tells
-                    await asyncio.sleep(LISTEN_STEP)
+                while await asyncio.to_thread(self.desk.listen, pieces):
+                    self._hearing = True  # what was written of it, file events tell
             except WorkbenchError as error:  # it is tried again; a pace that is refused needs nobody
                 if "listen" not in self._said and not isinstance(error, RefusedError):
                     self._said.add("listen")
                     self.fail(error)
+            self._hearing = False
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._shown.wait(), LISTEN_EVERY)
 
     @work(group="index", exit_on_error=False)
     async def _keep_index(self) -> None:
         """Bring the search index up to date now and then: by the clock, never in answer to an event."""
-        rest = INDEX_FIRST
+        rest, pieces = INDEX_FIRST, Pieces(self._quiet)
         while True:
             await asyncio.sleep(rest)
-            rest = INDEX_EVERY
-            with suppress(WorkbenchError):
-                await asyncio.to_thread(self.desk.keep_index)
+            rest = INDEX_FIRST if self._hearing else INDEX_EVERY
+            if not self._hearing:  # one after the other: a search brings what it needs up to date itself
+                with suppress(WorkbenchError):
+                    await asyncio.to_thread(self.desk.keep_index, pieces)
 
     @on(ViewRead)
     def _view_read(self, event: ViewRead) -> None:
@@ -177,9 +223,13 @@ class LookingApp(NoticingApp):
         self._said.discard("read")
         self.view = event.view
         # What is said is listened to once it can be seen: both need the interpreter.
-        self.call_after_refresh(self._shown.set)
+        self.call_after_refresh(self._painted)
         if first:
             self.first_seen(event.view)
+
+    def _painted(self) -> None:
+        self._quiet.set()
+        self._shown.set()
 
     @on(ReadFailed)
     def _read_failed(self, event: ReadFailed) -> None:

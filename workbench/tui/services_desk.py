@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic
 
 from workbench.domain.change import Change
 from workbench.domain.message import Message
@@ -20,10 +20,10 @@ from workbench.services.sessions import attached
 from workbench.services.trust import git_trusted
 from workbench.services.view import Step, View
 from workbench.services.viewing import build_view
-from workbench.sessions.bulk import give_back, keep_little
+from workbench.sessions.bulk import give_back, keep_little, leave_alone
 from workbench.store.names import one_of
 from workbench.store.records import Records
-from workbench.tui.desk import Cut, CutAct, UndoPlan
+from workbench.tui.desk import Cut, CutAct, Pulse, UndoPlan
 from workbench.tui.services_packages import PackageDesk
 from workbench.tui.services_review import ReviewDesk
 from workbench.tui.services_sessions import SessionDesk
@@ -38,10 +38,8 @@ SELDOM, SLOWEST = 100, 10.0
 """A look at all records rests so many times as long as it took, and at most so many seconds."""
 PAUSE = 8.0
 """Seconds without a look after which the process must have been stopped."""
-MUCH_HEARD = 20
+MUCH_HEARD = 2
 """Steps of listening that leave memory behind which is worth giving back."""
-STEP = 0.02
-"""Seconds of rest between two steps of indexing."""
 
 
 class ServicesDesk(PackageDesk, SessionDesk, WritingDesk, ReviewDesk):
@@ -54,8 +52,8 @@ class ServicesDesk(PackageDesk, SessionDesk, WritingDesk, ReviewDesk):
         self._as_of = ""
         self._last: View | None = None
         self._files: frozenset[Path] = frozenset()
-        self._kept = ""
-        """Revision of the view of which everything that has to be is copied."""
+        self._kept: object = None
+        """Records, task and sessions of which everything that has to be is copied."""
         self._rests_on: frozenset[Path] = frozenset()
         self._heard = 0
         """Steps of listening since it last came to an end."""
@@ -79,18 +77,20 @@ class ServicesDesk(PackageDesk, SessionDesk, WritingDesk, ReviewDesk):
         return view
 
     def _records_now(self, again: bool) -> Records:
-        """All records; where none was touched, as they were last read, however many there are."""
+        """All records; where none was touched, or only more is heard just now, as they were last read."""
         mark = self.ctx.workspace.mark()
-        if again or self._records is None or mark != self._as_of:
+        if again or self._records is None or (mark != self._as_of and not self._heard):
             self._records, self._as_of = self.ctx.workspace.load(), mark
         return self._records
 
-    def listen(self) -> bool:
+    def listen(self, pause: Callable[[], None]) -> bool:
         """Take in what was said in the sessions, and keep what records rest on."""
-        self._keep()
-        more = super().listen()
+        if not self._heard:  # much is heard in many steps, each of which adds to what records rest on
+            self._keep()
+        more = super().listen(pause)
         self._heard += more
         if not more and self._heard > MUCH_HEARD:
+            leave_alone()
             give_back()
         self._heard *= more
         return more
@@ -98,11 +98,15 @@ class ServicesDesk(PackageDesk, SessionDesk, WritingDesk, ReviewDesk):
     def _keep(self) -> None:
         """Copy what records rest on while the agents' files are there, when something of it is new."""
         view = self._last
-        if view is not None and view.task is not None and view.revision != self._kept:
+        if view is None or view.task is None:
+            return
+        here = tuple((session.id, session.status == "absent") for session in view.sessions)
+        rests_on = self.ctx.workspace.mark(), view.task.task.id, here
+        if rests_on != self._kept:
             records = self.ctx.workspace.load()
             with suppress(WorkbenchError):  # it is no reason to show nothing, and is tried again
                 kept.catch_up(self.ctx, records, view.task.task, attached(self.ctx, records, view.task.task))
-                self._kept = view.revision
+                self._kept = rests_on
 
     def _files_under(self, view: View) -> frozenset[Path]:
         """Files of the worktree that evidence and waiting packages rest on."""
@@ -113,7 +117,7 @@ class ServicesDesk(PackageDesk, SessionDesk, WritingDesk, ReviewDesk):
         top = self.ctx.location.worktree
         return frozenset(top / name for name in sorted(set(named))[:MOST_FILES])
 
-    def pulse(self, thorough: bool = False) -> str:
+    def pulse(self, thorough: bool = False) -> Pulse:
         """The end of the journal, the state of the files behind the view, branch and commit; a look for receipts.
 
         All records are looked at as well, which finds edits by hand: whenever it is asked for, after a
@@ -131,13 +135,18 @@ class ServicesDesk(PackageDesk, SessionDesk, WritingDesk, ReviewDesk):
             took = monotonic() - began
             self._scan_at = began + min(took * SELDOM, SLOWEST)
         self._looked = monotonic()
-        return f"{self._marks()}\n{self._revision}"
+        return Pulse(f"{self._records_mark()}\n{self._revision}", self._files_mark())
 
     def _marks(self) -> str:
+        return f"{self._records_mark()}\n{self._files_mark()}"
+
+    def _records_mark(self) -> str:
         marks = [self.ctx.workspace.mark(), str(self.ctx.workspace.local.current_task)]
         marks += [str(self.ctx.changed_files.runs), str(self.ctx.held.runs), self.offered]
-        marks += [_mark(path) for path in sorted(self._files | self._rests_on | self._heads())]
         return "\n".join(marks)
+
+    def _files_mark(self) -> str:
+        return "\n".join([_mark(path) for path in sorted(self._files | self._rests_on | self._heads())])
 
     def _heads(self) -> frozenset[Path]:
         """Files of git that change with branch, commit and index."""
@@ -152,10 +161,10 @@ class ServicesDesk(PackageDesk, SessionDesk, WritingDesk, ReviewDesk):
             with suppress(WorkbenchError):
                 handover.look_for_receipt(self.ctx, package)
 
-    def keep_index(self) -> None:
-        """Bring the search index up to date, in steps between which the screen has its turn."""
+    def keep_index(self, pause: Callable[[], None]) -> None:
+        """Bring the search index up to date, in pieces between which the screen has its turn."""
         now = self._marks()
-        if not self.ctx.workspace.read_only and now != self._indexed and search.update(self.ctx, lambda: sleep(STEP)):
+        if not self.ctx.workspace.read_only and now != self._indexed and search.update(self.ctx, pause):
             self._indexed = now
             give_back()
 

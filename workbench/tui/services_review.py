@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -22,9 +23,9 @@ class ReviewDesk(DeskBase):
 
         return Follower(self.ctx)
 
-    def listen(self) -> bool:
+    def listen(self, pause: Callable[[], None]) -> bool:
         """Take in what was said since the last look; whether there was something."""
-        return self._follower.step()
+        return self._follower.step(pause)
 
     def review(self) -> Review:
         """What was found, and what of it stands before the person."""

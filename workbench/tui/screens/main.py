@@ -164,6 +164,8 @@ class MainScreen(Screen[None]):
             return "No task is open: w picks one."
         if key_id in ("trim", "mark", "mark.suggested") and not view.history.messages:
             return "There are no messages to mark: attach a session first."
+        if key_id == "context" and not view.history.messages:
+            return "There are no messages yet: attach a session first."
         waits = open_questions(view.facts) or view.contests
         if key_id == "settle" and not waits:
             return "Nothing waits to be settled."
@@ -207,6 +209,13 @@ class MainScreen(Screen[None]):
         if isinstance(pane, FilteredPane):
             pane.start_filter()
 
+    def action_context(self) -> None:
+        """Show what is in the model's context now, or all messages again."""
+        if self.able("context"):
+            if self.active != "history":
+                self.action_pane("history")
+            self.history.narrow(not self.history.narrowed)
+
     def action_find(self, step: int) -> None:
         """Go to the next row that holds the words; the rows shown all do."""
         pane = self.pane
@@ -216,7 +225,7 @@ class MainScreen(Screen[None]):
             self.workbench.say("/ first: it says what to look for.")
 
     def action_back(self) -> None:
-        """One step back: message, range and marks, filter, zoom."""
+        """One step back: message, range and marks, filter, what is in context, zoom."""
         pane = self.pane
         if isinstance(self.focused, MessagePane | FilterLine):
             if isinstance(self.focused, FilterLine) and isinstance(pane, FilteredPane):
@@ -226,6 +235,8 @@ class MainScreen(Screen[None]):
             return
         elif isinstance(pane, FilteredPane) and pane.query_one(FilterLine).display:
             pane.clear_filter()
+        elif isinstance(pane, HistoryPane) and pane.narrowed:
+            pane.narrow(False)
         elif self.zoomed:
             self.zoomed = False
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, overload
 
 from textual.binding import BindingType
 from textual.content import Content
@@ -20,6 +21,48 @@ if TYPE_CHECKING:
 SEQ, WHO, KIND, TOKENS = 5, 5, 7, 6
 WITH_SEQ, WITH_KIND = 48, 54
 """Cells from which the number and the kind have their columns."""
+
+
+class _Tops(Sequence[int]):
+    """Where rows of one line begin, some of which have a heading above them; nothing is added up.
+
+    Args:
+        count: How many rows.
+        led: Which of them have a heading, in their order.
+    """
+
+    def __init__(self, count: int, led: Sequence[int]) -> None:
+        self._count = count
+        self._led = led
+
+    def __len__(self) -> int:
+        return self._count + 1
+
+    @overload
+    def __getitem__(self, row: int) -> int: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> list[int]: ...
+
+    def __getitem__(self, row: int | slice) -> int | list[int]:
+        found = range(len(self))[row]
+        return found + bisect_left(self._led, found) if isinstance(found, int) else [self[n] for n in found]
+
+
+def begins(rows: Sequence[MessageView]) -> list[int]:
+    """Where each session begins in rows that come session after session; few of them are looked at."""
+    found: list[int] = []
+    session = ""
+
+    def beyond(row: MessageView) -> bool:
+        return row.message.session != session
+
+    start = 0
+    while start < len(rows):
+        found.append(start)
+        session = rows[start].message.session
+        start = bisect_left(rows, True, lo=start, key=beyond)
+    return found
 
 
 class HistoryList(LineList["MessageView"]):
@@ -73,6 +116,10 @@ class HistoryList(LineList["MessageView"]):
     def row_height(self, row: MessageView) -> int:
         """The message, and the heading above it."""
         return 1 + self.row_lead(row)
+
+    def tops(self) -> Sequence[int]:
+        """By the headings alone: a history may have a hundred thousand rows."""
+        return _Tops(len(self.rows), [place for place in begins(self.rows) if self.row_lead(self.rows[place])])
 
     @property
     def marks(self) -> frozenset[str]:

@@ -14,7 +14,7 @@ from textual.widgets import Static
 
 from workbench.tui import paint
 from workbench.tui.widgets.framed import Framed
-from workbench.tui.widgets.history_list import KIND, SEQ, TOKENS, WHO, WITH_KIND, WITH_SEQ, HistoryList
+from workbench.tui.widgets.history_list import KIND, SEQ, TOKENS, WHO, WITH_KIND, WITH_SEQ, HistoryList, begins
 from workbench.tui.widgets.message_pane import MessagePane
 from workbench.tui.widgets.pane import FilteredPane, FilterLine
 from workbench.tui.widgets.task_pane import session_standing
@@ -30,6 +30,7 @@ EMPTY = Content.assemble(
 )
 AGE_EVERY = 60.0
 """Seconds after which ages are written anew."""
+NONE_IN_CONTEXT = Content.styled("No message is in the model's context now. C shows all.", "$quiet")
 NOT_FOUND = Content.styled("No message holds these words. esc clears the filter.", "$quiet")
 
 
@@ -46,6 +47,8 @@ class HistoryPane(FilteredPane):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._filtered = False
+        self.narrowed = False
+        """Whether only what is in the model's context now is shown."""
 
     def compose(self) -> ComposeResult:
         """List, figure, filter line, message."""
@@ -86,14 +89,16 @@ class HistoryPane(FilteredPane):
         return self.query_one(MessagePane)
 
     def part(self, view: View) -> object:
-        """The history, and how its sessions stand."""
-        return view.history, view.sessions
+        """What its mark tells of the history, or without one the history, and how its sessions stand."""
+        history = view.history
+        return history.mark or history, history.cited, history.absent, view.sessions
 
     def show(self, view: View) -> None:
-        """Show the rows that hold the words."""
+        """Show the rows that hold the words, of all or of those in context."""
         history, words = view.history, self.words
-        rows = history.messages if not words else tuple(m for m in history.messages if holds(m, words))
-        self.list.empty = NOT_FOUND if words and history.messages else EMPTY
+        rows = self._in_context(history) if self.narrowed else history.messages
+        self.list.empty = EMPTY if not history.messages else NOT_FOUND if words else NONE_IN_CONTEXT
+        rows = rows if not words else tuple(m for m in rows if holds(m, words))
         self.list.heads = self._heads(view, rows)
         # A hit stays under the cursor when the filter goes: the last hit is not the end of the history.
         self.list.show_rows(rows, follow=not words and not self._filtered)
@@ -103,21 +108,34 @@ class HistoryPane(FilteredPane):
         self._figure(history)
         self.message.show(self.list.current)
 
+    def _in_context(self, history: HistoryView) -> Sequence[MessageView]:
+        from workbench.services.rows import in_context  # loaded with the services, after the first picture
+
+        return in_context(history.messages)
+
+    def narrow(self, on: bool) -> None:
+        """Show only what is in the model's context now, or all messages."""
+        self.narrowed = on
+        if self.view is not None:
+            self.show(self.view)
+
     def _heads(self, view: View, rows: Sequence[MessageView]) -> dict[str, Content]:
         """A heading where each session begins, where there are several: numbers begin anew with each."""
         every = view.history.messages
         # Session after session: where the first and the last row are of one, all are.
         if not every or every[0].message.session == every[-1].message.session:
             return {}
-        begins: dict[str, list[MessageView]] = {}
-        for row in rows:
-            begins.setdefault(row.message.session, []).append(row)
         known = {f"{s.agent}:{s.id}": s for s in view.sessions}
-        return {own[0].message.ref: self._head(name, own, known.get(name)) for name, own in begins.items()}
+        starts = begins(rows)
+        ends = [start - 1 for start in (*starts[1:], len(rows))]
+        return {
+            (first := rows[start]).message.ref: self._head(first, rows[end], known.get(first.message.session))
+            for start, end in zip(starts, ends, strict=True)
+        }
 
-    def _head(self, name: str, rows: Sequence[MessageView], session: SessionView | None) -> Content:
-        agent, _, id_ = name.partition(":")
-        first, last = (paint.clock(row.message.at, self.now) for row in (rows[0], rows[-1]))
+    def _head(self, begin: MessageView, end: MessageView, session: SessionView | None) -> Content:
+        agent, _, id_ = begin.message.session.partition(":")
+        first, last = (paint.clock(row.message.at, self.now) for row in (begin, end))
         when = f"{first}–{last}" if first != last else first
         title = session.title if session is not None and session.title else id_[:8]
         standing = session_standing(session, self.now) if session is not None else ("", "")
@@ -134,7 +152,8 @@ class HistoryPane(FilteredPane):
         number = paint.plural(total, "message") if shown == total else f"{shown:,} of {paint.plural(total, 'message')}"
         kept = f"{paint.count(history.tokens_kept)} of {paint.count(history.tokens_all)} tokens kept"
         gone = f" · {paint.plural(len(history.absent), 'session')} not on this machine" if history.absent else ""
-        return Content.assemble((f"{number} · {kept}", paint.QUIET), (gone, "$warn"))
+        only = ("in context ", "$info") if self.narrowed else ("", "")
+        return Content.assemble(only, (f"{number} · {kept}", paint.QUIET), (gone, "$warn"))
 
     def on_resize(self) -> None:
         """The heads stand above their columns."""
@@ -165,9 +184,11 @@ class HistoryPane(FilteredPane):
             figure.update(figure_line(history, marks))
 
     def reveal(self, ref: str) -> bool:
-        """Put the cursor on a message, the filter taken away if it hides it; whether it is here."""
+        """Put the cursor on a message, what hides it taken away; whether it is here."""
         if self.list.go_to(ref):
             return True
+        if self.narrowed:
+            self.narrow(False)
         if self.words:
             self.query_one(FilterLine).value = ""
             if self.view is not None:

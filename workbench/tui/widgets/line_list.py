@@ -61,7 +61,7 @@ class LineList(ScrollView, Generic[R], can_focus=True):
         super().__init__(id=id)
         self.rows: Sequence[R] = ()
         self.empty = empty or Content("")
-        self._tops: list[int] | None = None
+        self._tops: Sequence[int] | None = None
         self._total = 0
         self._strips: LRUCache[tuple[int, int, int, bool, bool], tuple[R, Strip]] = LRUCache(2048)
         self._moved = False
@@ -143,10 +143,13 @@ class LineList(ScrollView, Generic[R], can_focus=True):
             self.post_message(self.Moved(self))
 
     def _measure(self) -> None:
-        rows = self.rows
-        self._tops = None if self.uniform else list(accumulate((self.row_height(r) for r in rows), initial=0))
-        self._total = len(rows) if self._tops is None else self._tops[-1]
+        self._tops = None if self.uniform else self.tops()
+        self._total = len(self.rows) if self._tops is None else self._tops[-1]
         self._fit()
+
+    def tops(self) -> Sequence[int]:
+        """The line on which each row begins, what leads it included, and at last how many lines there are."""
+        return list(accumulate((self.row_height(row) for row in self.rows), initial=0))
 
     def go_to(self, row_id: str) -> bool:
         """Put the cursor on a row; whether there is one with this id."""

@@ -1,0 +1,35 @@
+"""Work beside the screen: cut into short pieces, and at rest while something new is on its way to the screen.
+
+Threads share the interpreter, so what reckons in one of them holds up the one that reads and paints.
+"""
+
+from __future__ import annotations
+
+import threading
+from time import monotonic, sleep
+
+PIECE = 0.01
+"""Seconds of work after which the screen has its turn."""
+REST = 0.001
+"""Seconds of rest between two pieces."""
+PATIENCE = 0.5
+"""Seconds that a piece waits at most for what is on its way: a terminal that takes nothing must not stop the work."""
+
+
+class Pieces:
+    """Called by one thread of work between any two things that it does; most calls return at once.
+
+    Args:
+        quiet: Set while nothing is on its way to the screen.
+    """
+
+    def __init__(self, quiet: threading.Event) -> None:
+        self._quiet = quiet
+        self._began = 0.0
+
+    def __call__(self) -> None:
+        """Rest, where a piece is done."""
+        if monotonic() - self._began >= PIECE:
+            sleep(REST)
+            self._quiet.wait(PATIENCE)
+            self._began = monotonic()
