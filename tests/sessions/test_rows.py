@@ -8,7 +8,7 @@ import pytest
 
 from workbench.domain.message import Message
 from workbench.domain.trimming import Rulings, Trim
-from workbench.services.rows import Joined, Rows
+from workbench.services.rows import Joined, Rows, in_context
 
 DROPPED = Trim(id="t", act="drop", messages=("m3",), by="human:x", at="")
 
@@ -41,3 +41,12 @@ def test_several_sessions_are_one_list() -> None:
     assert not Joined([])
     assert joined != plain[:2]
     assert Joined([parts[0]]) != rows("claude:a", [0, 1])
+
+
+def test_what_is_in_the_models_context_is_a_part_of_the_rows() -> None:
+    told = tuple(Message(f"m{n}", "claude:a", n, in_context=n > 2) for n in range(6))
+    part = Rows(told, array("I", [1, 3, 5]), array("i", [0] * 6))
+    assert [row.message.id for row in in_context(part)] == ["m3", "m5"]
+    assert [row.message.id for row in in_context(Joined([part, part]))] == ["m3", "m5", "m3", "m5"]
+    assert in_context(tuple(part)) == in_context(part)
+    assert not in_context(Rows())

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
 
 _MMAP_THRESHOLD = -3
 """What ``mallopt`` calls it."""
 _LARGE = 1 << 18
 """Bytes of a large piece."""
 _NUMBERS: list[int] = []
+V = TypeVar("V")
 
 
 def numbers(count: int) -> list[int]:
@@ -25,6 +27,18 @@ def shared(values: Sequence[int]) -> list[int]:
     """The same values, those that are not negative as the objects of :func:`numbers`."""
     number = numbers(max(values, default=-1) + 1)
     return [number[value] if value >= 0 else value for value in values]
+
+
+def index_of(pairs: Iterable[tuple[str, V]]) -> dict[str, V]:
+    """A dictionary by id that keeps the hash beside each key.
+
+    One that has only ever had strings for keys does not, and has to look into the strings themselves at every look-up
+    and whenever it grows: they lie all over the memory, and that is what a look-up costs.
+    """
+    index: dict[Any, Any] = {None: None}
+    del index[None]
+    index.update(pairs)
+    return index
 
 
 @contextmanager
@@ -52,6 +66,12 @@ def keep_little() -> None:
     """
     with suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE)
+
+
+def leave_alone() -> None:
+    """Let the collector walk no more what is there now and stays: that would hold up everything, again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def give_back() -> None:

@@ -16,7 +16,7 @@ from workbench.sessions.model import Format, Reader, Refresh, SessionInfo
 from workbench.sessions.packed import UNPACKED_LIMIT, Source, Unpacked, is_packed, present
 from workbench.sessions.sketch import Sketch
 
-CHUNK = 1 << 18
+CHUNK = 3 << 17
 """Bytes read at a time; with much more, a chunk and its lines no longer fit the processor's cache."""
 LINE_LIMIT = 64 << 20
 """Longest line that is read; a longer one is skipped and counted."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.domain.message import Message
-from workbench.sessions.bulk import shared
+from workbench.sessions.bulk import index_of, shared
 from workbench.sessions.claude.state import Group, State
-from workbench.sessions.claude.tree import index_of
 
 Key = str | int
 """An id, or the place of the message that has it."""
@@ -43,8 +42,8 @@ def go_on(state: State, memory: dict[str, Any], messages: list[Message]) -> None
     tree.index = index_of(zip((_id(key, messages) for key in keys), shared(nodes), strict=True))
     tree.names = [name if name is None else _id(name, messages) for name in tree.names]
     keys, nodes = memory["calls"]
-    state.calls = dict(zip((_call(key, messages) for key in keys), shared(nodes), strict=True))
-    state.groups = {group.key: group for group in (_whole(row, messages) for row in memory["groups"])}
+    state.calls = index_of(zip((_call(key, messages) for key in keys), shared(nodes), strict=True))
+    state.groups = index_of((group.key, group) for group in (_whole(row, messages) for row in memory["groups"]))
     last = memory["last_request"]
     state.last_request = state.groups[last] if last is not None else None
 

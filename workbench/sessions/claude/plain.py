@@ -16,7 +16,7 @@ from workbench.sessions.claude import tools
 from workbench.sessions.claude.facts import Facts
 from workbench.sessions.claude.records import Twin
 from workbench.sessions.claude.results import outcome, result_text
-from workbench.sessions.claude.shapes import Answer, Called, Counts, Said, decode
+from workbench.sessions.claude.shapes import Called, Counts, Returned, Said, decode
 from workbench.sessions.claude.state import Group, State
 from workbench.sessions.claude.tree import ANSWER, IN_CONTEXT, LEADING, RESULT, ROOT
 from workbench.sessions.lines import BAD, Bytes, Stretch
@@ -45,27 +45,31 @@ def plain(state: State, facts: Facts) -> Stretch:
             return at, start, 0
         folder, git_branch, version, session_id = place_of
         session, cwd, branch, model, early = state.session, state.cwd, state.branch, state.model, state.early
-        names, flags, links, known = tree.names, tree.flags, tree.links, tree.index.setdefault
-        above, node, place = names[tree.leaf], len(flags), len(messages)
-        number = numbers(max(node, place) + len(lines) + 1)
-        first_node, first_place = node, place
+        names, flags, known = tree.names, tree.flags, tree.index.setdefault
+        above, first_node, first_place = names[tree.leaf], len(flags), len(messages)
+        many, most = len(lines) - at, late_limit
+        if first_place < LONG:
+            many, most = min(many, LONG - first_place), early_limit
+        number, bits = numbers(max(first_node, first_place) + many + 1), SPAN_BITS
+        nodes, places = number[first_node : first_node + many], number[first_place : first_place + many]
+        roles: list[int] = []
+        owners: list[int] = []
         group = Group("", 0)
         group_key: str | None = None
         counts: Counts | None = None
         asked: Message
+        made: ToolCall
         kind: MessageKind
-        call: ToolCall | None = None  # of the last record: it waits for the next to be its result
+        waiting: str | None = None  # the call of the last record: it waits for the next to be its result
         request: Group | None = None
         turn = state.turn
         state.side = False
         moment = updated
-        for raw in islice(lines, at, None):
+        for here, seq, raw in zip(nodes, places, islice(lines, at, None), strict=False):
             try:
                 line = decode(raw)
             except BAD:
                 break
-            end = start + len(raw)
-            uuid, here, seq = line.uuid, number[node], number[place]
             if (
                 line.parent_uuid != tip
                 or line.session_id != session_id
@@ -75,44 +79,58 @@ def plain(state: State, facts: Facts) -> Stretch:
                 or line.is_sidechain
             ):
                 break
-            stop = end if raw[-1] == 125 else start + len(bytes(raw).rstrip())
+            uuid, body, length = line.uuid, line.message, len(raw)
+            span = start << bits | length
+            if raw[-1] != 125:
+                span -= length - len(bytes(raw).rstrip())
             if line.timestamp != moment:
                 moment = line.timestamp
-            if type(line) is Answer:
-                body = line.message
-                block = body.content[0]
-                if line.is_api_error_message or body.model[:1] == "<":
+                if updated < moment < NO_TIME:
+                    updated = moment
+            block = body.content[0]
+            if type(block) is not Returned:
+                key = body.id
+                if line.type != "assistant" or key is None or line.is_api_error_message:
                     break
-                made = None
-                if type(block) is Called:
-                    call_id, name, args = block.id, block.name, block.input
-                    if early or not call_id or call_id in calls or name in apart:
-                        break
-                    data = tools.written(args)
-                    text, kind, sort = data.decode(), "tool_call", tools.tool_kind(name)
-                    made = tools.made(call_id, name, sort, args, data, text, tools.command_of(sort, args))
-                elif type(block) is Said:
-                    text, kind = block.text, "message"
-                else:
-                    text, kind = block.thinking, "thinking"
-                if known(uuid, here) != here:
-                    break
-                if call is not None:
-                    unanswered[call.call_id] = None
-                call = made
                 if body.model != model:
+                    if body.model is None or body.model[:1] == "<":
+                        break
                     model = body.model
+                call, hidden = None, False
+                if type(block) is Called:
+                    call_id = block.id
+                    if early or not call_id or block.name in apart or calls.setdefault(call_id, here) is not here:
+                        break
+                    if known(uuid, here) is not here:
+                        del calls[call_id]
+                        break
+                    call, text = tools.called(call_id, block.name, block.input)
+                    kind = "tool_call"
+                    if waiting is not None:
+                        unanswered[waiting] = None
+                    waiting = call_id
+                elif known(uuid, here) is not here:
+                    break
+                else:
+                    if waiting is not None:
+                        unanswered[waiting] = None
+                        waiting = None
+                    if type(block) is Said:
+                        text, kind = block.text, "message"
+                    else:
+                        text, kind = block.thinking, "thinking"
+                        hidden = not text
                 tokens, usage = body.usage, None
-                if body.id != group_key:
-                    group_key, counts = body.id, tokens
-                    fresh = Group(group_key, number[turn + 1], here, 1)
-                    group = groups.setdefault(group_key, fresh)
+                if key != group_key:
+                    group_key, counts = key, tokens
+                    fresh = Group(key, number[turn + 1], here, 1)
+                    group = groups.setdefault(key, fresh)
                     if group is fresh:
                         turn += 1
                         link = ROOT
                         if tokens is not None and tokens != _NO_COUNTS:
                             usage = Usage(
-                                group_key,
+                                key,
                                 tokens.input_tokens,
                                 tokens.cache_read_input_tokens,
                                 tokens.cache_creation_input_tokens,
@@ -134,14 +152,12 @@ def plain(state: State, facts: Facts) -> Stretch:
                         state.use(group, tokens)
                         if usage is None and group.usage is not None:
                             request = group
-                    usage = None
+                        usage = None
                     if group.carrier < 0 and group.usage is not None:
                         usage = group.usage
                         group.carrier = seq
-                if call is not None:
-                    calls[call.call_id] = here
-                flags.append(_ANSWER)
-                links.append(link)
+                roles.append(_ANSWER)
+                owners.append(link)
                 size = len(text)
                 message = Message(
                     uuid,
@@ -156,7 +172,7 @@ def plain(state: State, facts: Facts) -> Stretch:
                     above,
                     group.turn,
                     True,
-                    not text and kind == "thinking",
+                    hidden,
                     call,
                     None,
                     (),
@@ -165,55 +181,58 @@ def plain(state: State, facts: Facts) -> Stretch:
                     cwd,
                     branch,
                     "assistant",
-                    start << SPAN_BITS | (stop - start),
+                    span,
                 )
                 if call is not None:
-                    asked = message
+                    made, asked = call, message
             else:
-                back = line.message.content[0]
-                call_id = back.tool_use_id
-                if call is None or call.call_id != call_id:
-                    if call is not None:
-                        unanswered[call.call_id] = None
-                        call = None
+                if line.type != "user":
+                    break
+                call_id = block.tool_use_id
+                if call_id == waiting:
+                    link = here - 1
+                else:
+                    if waiting is not None:
+                        unanswered[waiting] = None
+                        waiting = None
                     link = calls.get(call_id, ROOT)
                     if link < 0:
                         break
                     asked = messages[tree.first(link) if link < first_node else link - first_node + first_place]
-                    made = asked.call
-                    if made is None or made.call_id != call_id:
+                    if asked.call is None or asked.call.call_id != call_id:
                         break
-                else:
-                    made, link = call, node - 1
-                if made.kind == "todo":
+                    made = asked.call
+                sort = made.kind
+                if sort == "todo":
                     break
-                text, twin = back.content, line.tool_use_result
+                text, twin = block.content, line.tool_use_result
                 if type(text) is not str:
                     text = result_text(text)
                 if (
-                    type(twin) is Twin
+                    sort == "execute"
+                    and type(twin) is Twin
                     and twin.interrupted is False
                     and twin == _FINISHED
-                    and made.kind == "execute"
-                    and not back.is_error
+                    and not block.is_error
                     and text[:1] != "<"
                 ):
                     found = ToolResult(made.call_id, "ok", 0, "field")
                 elif type(twin) is Twin and twin.background_task_id is not None:
                     break
                 else:
-                    back.tool_use_id = made.call_id  # the same string, held once
-                    found = outcome(back, text, twin, made.kind, line.tool_denial_kind)
-                if known(uuid, here) != here:
+                    block.tool_use_id = made.call_id  # the same string, held once
+                    found = outcome(block, text, twin, sort, line.tool_denial_kind)
+                if known(uuid, here) is not here:
                     break
                 if found.child is not None:
                     state.children[found.child] = None
-                flags.append(_RESULT)
-                links.append(link)
-                if call is None:
+                if waiting is None:
                     unanswered.pop(call_id, None)
-                call = None
-                size, most = len(text), early_limit if place < LONG else late_limit
+                else:
+                    waiting = None
+                roles.append(_RESULT)
+                owners.append(link)
+                size = len(text)
                 message = Message(
                     uuid,
                     session,
@@ -236,24 +255,20 @@ def plain(state: State, facts: Facts) -> Stretch:
                     cwd,
                     branch,
                     "user",
-                    start << SPAN_BITS | (stop - start),
+                    span,
                 )
             messages.append(message)
             names.append(uuid)
             tip = above = uuid
-            node += 1
-            place += 1
-            if updated < moment < NO_TIME:
-                updated = moment
-            start = end + 1
-            at += 1
-        if call is not None:
-            unanswered[call.call_id] = None
-        if node > first_node:
-            tree.chained_on(node - first_node, first_place)
+            start += length + 1
+        if waiting is not None:
+            unanswered[waiting] = None
+        taken = len(roles)
+        if taken:
+            tree.chained_on(roles, owners, first_place)
             state.model, state.turn, facts.updated = model, turn, updated
             if request is not None:
                 state.last_request, state.limited = request, None
-        return at, start, node - first_node
+        return at + taken, start, taken
 
     return stretch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, final
+from typing import Annotated, Any, Literal, final
 
 import msgspec
 
@@ -53,50 +53,40 @@ class Counts(Tokens, gc=False):
     output_tokens: Count = 0
 
 
-class AnswerBody(msgspec.Struct, gc=False):
-    """One block of an answer."""
+@final
+class Body(msgspec.Struct, gc=False, kw_only=True):
+    """One block of an answer, or one result."""
 
-    id: str
-    model: str
-    content: tuple[Said | Called | Thought]
+    model: str | None = None
+    id: str | None = None
+    content: tuple[Said | Called | Thought | Returned]
     usage: Counts | None = None
 
 
-class ResultBody(msgspec.Struct, gc=False):
-    """One result."""
+@final
+class Plain(msgspec.Struct, gc=False, rename="camel", kw_only=True):
+    """An ``assistant`` record of one block, or a ``user`` record that is one result.
 
-    content: tuple[Returned]
+    Both are of one type, although the decoder could tell them apart: a field is found faster in objects that are all
+    alike.
+    """
 
-
-class _Plain(msgspec.Struct, gc=False, rename="camel", tag_field="type"):
-    uuid: str
     parent_uuid: str
-    timestamp: str
-    session_id: Any = None
+    is_sidechain: bool = False
     cwd: Any = None
+    session_id: Any = None
     version: Any = None
     git_branch: Any = None
-    is_sidechain: bool = False
+    type: Literal["assistant", "user"]
+    message: Body
+    uuid: str
+    timestamp: str
+    tool_use_result: Twin | Other = None
+    is_api_error_message: bool | None = None
+    tool_denial_kind: Any = None
     forked_from: None = None
     is_compact_summary: None = None
 
 
-@final
-class Answer(_Plain, gc=False, rename="camel", tag="assistant", kw_only=True):
-    """An ``assistant`` record of one block."""
-
-    message: AnswerBody
-    is_api_error_message: bool | None = None
-
-
-@final
-class Result(_Plain, gc=False, rename="camel", tag="user", kw_only=True):
-    """A ``user`` record that is one result."""
-
-    message: ResultBody
-    tool_use_result: Twin | Other = None
-    tool_denial_kind: Any = None
-
-
-decode = msgspec.json.Decoder(Answer | Result).decode
-"""The record of one line of bytes; raises ``msgspec.DecodeError`` for any that is not of these shapes."""
+decode = msgspec.json.Decoder(Plain).decode
+"""The record of one line of bytes; raises ``msgspec.DecodeError`` for any that is not of this shape."""

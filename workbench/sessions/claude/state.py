@@ -23,6 +23,7 @@ from workbench.domain.message import (
     Usage,
     span_of,
 )
+from workbench.sessions.bulk import index_of
 from workbench.sessions.claude.records import CHAIN, Body, Line, Tokens
 from workbench.sessions.claude.tree import PROMPT, ROOT, SIDE, Tree
 from workbench.sessions.growing import Growing
@@ -75,8 +76,8 @@ class State(Growing):
         self.hints = hints
         self.session = f"claude:{hints.session}"
         self.tree = Tree()
-        self.groups: dict[str, Group] = {}
-        self.calls: dict[str, int] = {}
+        self.groups: dict[str, Group] = index_of(())
+        self.calls: dict[str, int] = index_of(())
         """Call id to node."""
         self.open: dict[str, None] = {}
         """Calls without a result, in order."""

@@ -84,6 +84,17 @@ def made(call_id: str, name: str, kind: ToolKind, args: Any, data: bytes, text: 
     return WrittenCall(call_id, intern(name), kind, text, held, paths)
 
 
+def called(call_id: str, name: str, args: Any) -> tuple[ToolCall, str]:
+    """A call and its text, by what its record says of it alone."""
+    kind = tool_kind(name)
+    data = written(args)
+    text = data.decode()
+    alone = kind == "execute" and type(args) is dict and len(args) == 1 and type(args.get("command")) is str
+    if alone and len(data) <= ARGS_LIMIT:  # sorted, a single argument is as it came
+        return WrittenCall(call_id, intern(name), kind, text, AS_ARGUED), text
+    return made(call_id, name, kind, args, data, text, command_of(kind, args)), text
+
+
 def task_of(name: str, args: Any) -> str | None:
     """The command in the background that a call asks after."""
     if name not in WAITING or type(args) is not dict:

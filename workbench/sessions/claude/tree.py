@@ -8,8 +8,10 @@ The path is kept up to date record by record; only what a new branch touches is 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from struct import Struct
+
+from workbench.sessions.bulk import index_of, numbers
 
 PROMPT, ANSWER, RESULT, SIDE, AUXILIARY = range(5)
 """Roles of a node: a prompt, a line of an answer, tool results, a sub-agent's record, anything else."""
@@ -84,16 +86,18 @@ class Tree:
             self.newest = node
         return node
 
-    def chained_on(self, count: int, first: int) -> None:
-        """Add the rest of ``count`` nodes, each hanging on the one before and the first of them on the leaf.
+    def chained_on(self, roles: Sequence[int], links: Sequence[int], first: int) -> None:
+        """Add the rest of several nodes, each hanging on the one before and the first of them on the leaf.
 
-        Their names, flags, links and places in the index are there already; each has one message, from the one at
-        ``first`` on.
+        Their names and places in the index are there already; each has one message, from the one at ``first`` on.
         """
+        count = len(roles)
+        self.flags.extend(roles)
         end = len(self.flags)
-        self._parents.append(self.leaf)
-        self._parents.extend(range(end - count, end - 1))
-        self._first.extend(range(first, first + count))
+        number, packed = numbers(max(end, first + count)), Struct(f"{count}i").pack  # an array takes each by itself
+        self.links.frombytes(packed(*links))
+        self._parents.frombytes(packed(self.leaf, *number[end - count : end - 1]))
+        self._first.frombytes(packed(*number[first : first + count]))
         self.leaf = self.newest = end - 1
         self.tip = self.names[-1]
         self.chained = True
@@ -182,15 +186,3 @@ class Tree:
             return node in groups or any(flags[line] & _ON_PATH for line in self._group(node))
         owner = self.links[node] if role == RESULT else self._parents[node] if role == AUXILIARY else ROOT
         return owner >= 0 and bool(flags[owner] & IN_CONTEXT)
-
-
-def index_of(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
-    """A dictionary by id that keeps the hash beside each key.
-
-    One that has only ever had strings for keys does not, and has to look into the strings themselves at every look-up
-    and whenever it grows: they lie all over the memory, and that is what a look-up costs.
-    """
-    index: dict[Any, int] = {None: 0}
-    del index[None]
-    index.update(pairs)
-    return index

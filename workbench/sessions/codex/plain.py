@@ -18,10 +18,8 @@ from workbench.domain.message import (
     SPAN_BITS,
     ExitFrom,
     Message,
-    MessageKind,
     Origin,
     ResultStatus,
-    Role,
     ToolResult,
     WrittenCall,
 )
@@ -30,6 +28,7 @@ from workbench.sessions.codex.calls import Known
 from workbench.sessions.codex.facts import Facts
 from workbench.sessions.codex.outputs import Output
 from workbench.sessions.codex.shapes import (
+    Asked,
     Called,
     Completed,
     Considered,
@@ -37,7 +36,6 @@ from workbench.sessions.codex.shapes import (
     Custom,
     CustomReturned,
     Done,
-    Duration,
     Ended,
     Prompted,
     Ran,
@@ -108,27 +106,12 @@ def plain(state: State, facts: Facts) -> Stretch:
             items.thought(state, payload.text, "thought event", "thought item")
         return True
 
-    def ended(call_id: str, code: int, duration: Duration) -> bool:
-        known = calls.get(call_id)
-        if known is None:
-            known = calls[call_id] = Known()
-        known.exit_code = code
-        known.duration = duration.secs + duration.nanos / 1e9
-        if known.answer >= 0:
-            state.learned(call_id, known)
-        return True
-
     def completed(payload: Completed) -> bool:
         item = payload.item
-        if type(item) is Ran:
-            if type(item.id) is not str or not state.has(item.id):
-                return False
-            return ended(item.id, item.exit_code, item.duration)
-        text = _text(item.content)
         if type(item) is Told:
             state.base = item.id if type(item.id) is str and item.id else None
-            items.said(state, text, "answer event", "answer item")
-        elif text:
+            items.said(state, _text(item.content), "answer event", "answer item")
+        elif type(item) is Asked and (text := _text(item.content)):
             items.prompted(state, text)
         return True
 
@@ -147,33 +130,31 @@ def plain(state: State, facts: Facts) -> Stretch:
     }
 
     def stretch(lines: Sequence[Bytes], at: int, start: int) -> tuple[int, int, int]:
+        # This runs for every record: what all of them need is local, and goes back to where it came from at the end.
         updated, place = facts.updated, len(messages)
         if updated is None or not place:
             return at, start, 0
         session, context, cwd, branch, model = state.session, state.context, state.cwd, state.branch, state.model
         voice: Origin = "subagent" if state.hints.child else "agent"
-        above, made = messages[-1].id, 0
+        above, bits, made = messages[-1].id, SPAN_BITS, 0
         for raw in islice(lines, at, None):
             try:
                 line = decode(raw)
             except BAD:
                 break
-            payload, moment, end = line.payload, line.timestamp, start + len(raw)
-            stop = end if raw[-1] == 125 else start + len(bytes(raw).rstrip())
+            payload, moment, length = line.payload, line.timestamp, len(raw)
+            used = length if raw[-1] == 125 else len(bytes(raw).rstrip())
             shape = type(payload)
             known: Known | None
-            kind: MessageKind
-            role: Role
-            origin: Origin
             if (
                 shape is Returned
                 and payload.success is None
                 and type(text := payload.output) is str
                 and (told := outputs.ended(text)) is not None
-                and (known := calls.get(payload.call_id)) is not None
+                and (known := calls.get(call_id := payload.call_id)) is not None
                 and known.place >= 0
                 and not known.patching
-                and mark(name := f"{payload.call_id}:result", place) == place
+                and mark(name := f"{call_id}:result", place) == place
             ):
                 wall, ending = told.groups()
                 code, seconds = int(ending), float(wall)
@@ -183,17 +164,44 @@ def plain(state: State, facts: Facts) -> Stretch:
                     code, read_from = known.exit_code, "field"
                 if known.duration is not None:
                     seconds = known.duration
+                if (asked := messages[known.place].call) is not None:
+                    call_id = asked.call_id  # the same string, held once
                 status: ResultStatus = "failed" if code else "ok"
-                call = None
-                result = ToolResult(
-                    payload.call_id, status, code, read_from, False, known.changes, seconds, known.child
-                )
+                result = ToolResult(call_id, status, code, read_from, False, known.changes, seconds, known.child)
                 if scripts:
-                    scripts.pop(payload.call_id, None)
+                    scripts.pop(call_id, None)
                 state.answering = False
-                turn, folder, kind, role, origin = known.turn, cwd, "tool_result", "tool", "tool"
-                named, raw_type = None, "response_item.function_call_output"
-                most = early_limit if place < LONG else late_limit
+                size, most = len(text), early_limit if place < LONG else late_limit
+                messages.append(
+                    Message(
+                        name,
+                        session,
+                        place,
+                        "tool_result",
+                        "tool",
+                        "tool",
+                        text if size <= most else text[:most],
+                        size,
+                        moment,
+                        above,
+                        known.turn,
+                        True,
+                        False,
+                        None,
+                        result,
+                        (),
+                        None,
+                        None,
+                        cwd,
+                        branch,
+                        "response_item.function_call_output",
+                        start << bits | used,
+                    )
+                )
+                context.append(place)
+                above = name
+                place += 1
+                made += 1
             elif (
                 shape is Called
                 and payload.name == "exec_command"
@@ -201,13 +209,10 @@ def plain(state: State, facts: Facts) -> Stretch:
                 and (name := payload.call_id) not in calls
                 and name
                 and len(text := payload.arguments) <= ARGS_LIMIT
-                and type(args := tools.parsed(text)) is dict
-                and type(command := args.get("cmd")) is str
-                and command
-                and "*** Begin Patch" not in command
+                and (run := tools.run_in(text)) is not None
                 and mark(name, place) == place
             ):
-                folder = tools.folder_in(args)
+                folder = run.folder()
                 if folder is None or folder == cwd:
                     folder = cwd
                 if not state.answering:
@@ -216,18 +221,53 @@ def plain(state: State, facts: Facts) -> Stretch:
                     state.carrier = place
                 turn = state.turn
                 calls[name] = Known(place, "execute", turn)
-                call, result = WrittenCall(name, "exec_command", "execute", text, AS_ARGUED), None
-                kind, role, origin, named, raw_type = (
-                    "tool_call",
-                    "assistant",
-                    voice,
-                    model,
-                    "response_item.function_call",
+                size = len(text)
+                messages.append(
+                    Message(
+                        name,
+                        session,
+                        place,
+                        "tool_call",
+                        "assistant",
+                        voice,
+                        text if size <= limit else text[:limit],
+                        size,
+                        moment,
+                        above,
+                        turn,
+                        True,
+                        False,
+                        WrittenCall(name, "exec_command", "execute", text, AS_ARGUED),
+                        None,
+                        (),
+                        None,
+                        model,
+                        folder,
+                        branch,
+                        "response_item.function_call",
+                        start << bits | used,
+                    )
                 )
-                most = limit
+                context.append(place)
+                above = name
+                place += 1
+                made += 1
             elif shape is Ended:
-                ended(payload.call_id, payload.exit_code, payload.duration)
-                name = ""
+                known = calls.get(payload.call_id)
+                if known is None:
+                    known = calls[payload.call_id] = Known()
+                known.exit_code = payload.exit_code
+                known.duration = payload.duration.secs + payload.duration.nanos / 1e9
+                if known.answer >= 0:
+                    state.learned(payload.call_id, known)
+            elif shape is Completed and type(ran := payload.item) is Ran:
+                known = calls.get(ran.id) if type(ran.id) is str else None
+                if known is None or known.place < 0:
+                    break
+                known.exit_code = ran.exit_code
+                known.duration = ran.duration.secs + ran.duration.nanos / 1e9
+                if known.answer >= 0:
+                    state.learned(ran.id, known)
             elif shape is Counted:
                 limits, info = payload.rate_limits, payload.info
                 if limits is not None and (limits.primary is not None or limits.secondary is not None):
@@ -235,56 +275,22 @@ def plain(state: State, facts: Facts) -> Stretch:
                 if info is not None:
                     facts.window = info.model_context_window or facts.window
                     facts.took(info.last_token_usage, info.total_token_usage, state)
-                name = ""
             elif shape is Used:
                 facts.took(payload.usage, payload.thread_token_usage, state)
-                name = ""
             else:
-                name = ""
                 raw_type, taken = take[shape]
-                state.enter(moment, raw_type, payload.id, start, stop)
+                state.enter(moment, raw_type, payload.id, start, start + used)
                 if not taken(payload):
                     break
                 if len(messages) > place:
                     place = len(messages)
                     above = messages[-1].id
                     made += 1
-            if name:
-                size = len(text)
-                messages.append(
-                    Message(
-                        name,
-                        session,
-                        place,
-                        kind,
-                        role,
-                        origin,
-                        text if size <= most else text[:most],
-                        size,
-                        moment,
-                        above,
-                        turn,
-                        True,
-                        False,
-                        call,
-                        result,
-                        (),
-                        None,
-                        named,
-                        folder,
-                        branch,
-                        raw_type,
-                        start << SPAN_BITS | (stop - start),
-                    )
-                )
-                context.append(place)
-                above = name
-                place += 1
-                made += 1
             if updated < moment < NO_TIME:
-                facts.updated = updated = moment
-            start = end + 1
+                updated = moment
+            start += length + 1
             at += 1
+        facts.updated = updated
         return at, start, made
 
     return stretch

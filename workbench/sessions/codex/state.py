@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from msgspec.structs import force_setattr as complete
@@ -23,6 +23,7 @@ from workbench.domain.message import (
     Usage,
     span_of,
 )
+from workbench.sessions.bulk import index_of
 from workbench.sessions.codex.calls import OUTPUT_HEAD, Known, judged
 from workbench.sessions.codex.outputs import Output
 from workbench.sessions.growing import Growing
@@ -58,12 +59,12 @@ class State(Growing):
         self.hints = hints
         self.session = f"codex:{hints.session}"
         """``AGENT:ID``."""
-        self.ids: dict[str, int] = {}
+        self.ids: dict[str, int] = index_of(())
         self.context: list[int] = []
         """Places of the messages that the model has before it."""
         self.prompts: list[int] = []
         """Places of the person's prompts among them."""
-        self.calls: dict[str, Known] = {}
+        self.calls: dict[str, Known] = index_of(())
         """By id, in the order in which the file first speaks of them."""
         self._open: dict[str, Known] = {}
         """Those without a result, of as many as were looked at."""
@@ -104,7 +105,8 @@ class State(Growing):
     def go_on(self, messages: list[Message]) -> None:
         """Go on with the messages that this state belongs to."""
         self.messages = messages
-        self.ids |= {message.id: message.seq for message in messages}
+        self.ids = index_of(chain(self.ids.items(), ((message.id, message.seq) for message in messages)))
+        self.calls = index_of(self.calls.items())
         self.context = [messages[place].seq for place in self.context]
 
     def be(self, **known: Any) -> None:

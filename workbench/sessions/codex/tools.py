@@ -37,10 +37,11 @@ _SHELLS = ("sh", "bash", "zsh", "dash", "fish")
 _STATUSES = ("pending", "in_progress", "completed")
 Status = Literal["pending", "in_progress", "completed"]
 
-# A snippet of the program's script runtime calls the tools as functions of one object.
-_SCRIPT_CALL = re.compile(r"\btools\s*(?:\.\s*(\w+)|\[\s*[\"'](\w+)[\"']\s*\])\s*\(")
+# A snippet of the program's script runtime calls the tools as functions of one object. Patterns begin with the letters
+# that they are found by: these are looked for quickly, and only then whether they begin a word.
+_SCRIPT_CALL = re.compile(r"tools(?<!\wtools)\s*(?:\.\s*(\w+)|\[\s*[\"'](\w+)[\"']\s*\])\s*\(")
 _STRING = r"""("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\$]|\\.)*`)"""
-_COMMAND = re.compile(rf"""["']?\bcmd["']?\s*:\s*{_STRING}""")
+_COMMAND = re.compile(rf"""cmd(?<!\wcmd)["']?\s*:\s*{_STRING}""")
 _STEP = re.compile(rf"""["']?\bstep["']?\s*:\s*{_STRING}""")
 _STATUS = re.compile(r"""["']?\bstatus["']?\s*:\s*["'](\w+)["']""")
 
@@ -100,6 +101,43 @@ def parsed(given: Any) -> Any:
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return given
     return value if isinstance(value, (dict, list)) else given
+
+
+class Run(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    """The arguments of a call that runs one command; all that it may have are read, so that it is JSON throughout."""
+
+    cmd: str
+    workdir: Any = msgspec.UNSET
+    yield_time_ms: Any = None
+    max_output_tokens: Any = None
+    tty: Any = None
+    shell: Any = None
+    login: Any = None
+    justification: Any = None
+    prefix_rule: Any = None
+    sandbox_permissions: Any = None
+    additional_permissions: Any = None
+    cwd: Any = msgspec.UNSET
+    working_directory: Any = msgspec.UNSET
+
+    def folder(self) -> str | None:
+        """The same as :func:`folder_in`."""
+        for folder in (self.workdir, self.cwd, self.working_directory):
+            if folder is not msgspec.UNSET:
+                return folder if type(folder) is str and folder else None
+        return None
+
+
+_decode_run = msgspec.json.Decoder(Run).decode
+
+
+def run_in(given: str) -> Run | None:
+    """A plain command that arguments as recorded say to run; None where they say anything else."""
+    try:
+        run = _decode_run(given)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+    return run if run.cmd and "*** Begin Patch" not in run.cmd else None
 
 
 def _execute(args: Any, text: str) -> Call:
