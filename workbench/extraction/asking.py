@@ -25,6 +25,7 @@ class Index:
 
     def __init__(self, markers: Iterable[Marker]) -> None:
         self.markers = tuple(markers)
+        self._unprepared = self.markers
         self._size = len(self.markers)
         self._all = (1 << self._size) - 1
         self._nothing_needed = 0
@@ -39,8 +40,9 @@ class Index:
                     self._by_word[word] = self._by_word.get(word, 0) | bit
 
     def prepare(self) -> None:
-        """Compile now the markers that need no word, or a short one: such words are in most texts."""
-        for marker in self.markers:
+        """Compile now, once, the markers that need no word, or a short one: such words are in most texts."""
+        unprepared, self._unprepared = self._unprepared, ()
+        for marker in unprepared:
             if not marker.needs or min(map(len, marker.needs[0])) <= _SHORT:
                 marker.compile()
 
