@@ -33,7 +33,7 @@ def material(share: float) -> Material:
         if step > 2:
             origin, role, kind = "tool", "tool", "tool_result"
         text = texts.text(40)
-        message = Message(
+        message = Message.of(
             id=f"m{number}",
             session=_SESSION,
             seq=number,

@@ -46,7 +46,7 @@ def message(seq: int, text: str, *, origin: str = "human", turn: int | None = No
     more.setdefault("at", at(2, 8 + seq // 60, seq % 60))
     more.setdefault("id", f"m{seq}")
     session = more.pop("session", SESSION)
-    return Message(
+    return Message.of(
         session=session,
         seq=seq,
         role=role,  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ SESSION = "claude:s"
 
 
 def message(number: int, kind: str = "message", origin: str = "agent", turn: int = 1, **fields: object) -> Message:
-    return Message(id=f"m{number}", session=SESSION, seq=number, kind=kind, origin=origin, turn=turn, **fields)  # type: ignore[arg-type]
+    return Message.of(id=f"m{number}", session=SESSION, seq=number, kind=kind, origin=origin, turn=turn, **fields)  # type: ignore[arg-type]
 
 
 def trim(id_: str, act: str, *messages: str, after: str | None = None, minute: int = 0) -> Trim:

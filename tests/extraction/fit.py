@@ -24,7 +24,7 @@ from workbench.extraction.rules import LANGUAGES, Rules
 from workbench.extraction.weighing import ALWAYS, COLUMNS, chances, lexicon_of, write_weights
 
 FOLDER = Path(workbench.extraction.__file__).with_name("rules")
-CALM, LEAST = 1.2, 2
+CALM, LEAST = 1.2, 3
 """How strongly weights are held back; in how many samples a feature has to stand."""
 FIRST, ROUNDS, LEFT = 25, 90, 1e-4
 """Most rounds, of the first fit and of the last; the slope, a sample, at which no more is gained."""

@@ -16,17 +16,17 @@ SENT = Sent("claude", SNAPSHOT, Path("/repo"), PROMPT, 100, "2026-03-01T10:00:00
 
 
 def person(text: str, id_: str = "u1") -> Message:
-    return Message(id=id_, session="claude:s", seq=0, origin="human", text=text, size=len(text))
+    return Message.of(id=id_, session="claude:s", seq=0, origin="human", text=text, size=len(text))
 
 
 def call(**more: Any) -> Message:
     part = ToolCall(call_id="c1", name="Read", **{"kind": "read", "paths": (str(PROMPT),), **more})
-    return Message(id="a1", session="claude:s", seq=1, kind="tool_call", role="assistant", call=part)
+    return Message.of(id="a1", session="claude:s", seq=1, kind="tool_call", role="assistant", call=part)
 
 
 def result(size: int = 120, **more: Any) -> Message:
     part = ToolResult(call_id="c1", **{"status": "ok", **more})
-    return Message(
+    return Message.of(
         id="r1", session="claude:s", seq=2, kind="tool_result", role="tool", origin="tool", size=size, result=part
     )
 

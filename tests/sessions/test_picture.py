@@ -19,7 +19,7 @@ def small_pieces():
 
 
 def message(number: int, text: str = "") -> Message:
-    return Message(f"m{number}", "claude:a", number, text=text)
+    return Message.of(f"m{number}", "claude:a", number, text=text)
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9)), max_size=8))

@@ -14,7 +14,7 @@ DROPPED = Trim(id="t", act="drop", messages=("m3",), by="human:x", at="")
 
 
 def rows(session: str, places: list[int]) -> Rows:
-    messages = tuple(Message(f"m{n}", session, n, text=f"{session} {n}") for n in range(6))
+    messages = tuple(Message.of(f"m{n}", session, n, text=f"{session} {n}") for n in range(6))
     tokens = array("i", [10 * n for n in range(6)])
     return Rows(messages, array("I", places), tokens, Rulings((DROPPED,)), {f"{session}#m1"})
 
@@ -44,7 +44,7 @@ def test_several_sessions_are_one_list() -> None:
 
 
 def test_what_is_in_the_models_context_is_a_part_of_the_rows() -> None:
-    told = tuple(Message(f"m{n}", "claude:a", n, in_context=n > 2) for n in range(6))
+    told = tuple(Message.of(f"m{n}", "claude:a", n, in_context=n > 2) for n in range(6))
     part = Rows(told, array("I", [1, 3, 5]), array("i", [0] * 6))
     assert [row.message.id for row in in_context(part)] == ["m3", "m5"]
     assert [row.message.id for row in in_context(Joined([part, part]))] == ["m3", "m5", "m3", "m5"]

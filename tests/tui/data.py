@@ -73,7 +73,7 @@ def message(seq: int, text: str = "", **fields: object) -> Message:
         "turn": seq // 4,
         **fields,
     }
-    return Message(**settings)  # type: ignore[arg-type]
+    return Message.of(**settings)  # type: ignore[arg-type]
 
 
 def says(seq: int, text: str, human: bool = False) -> Message:

@@ -26,7 +26,7 @@ class Watched(tuple[MessageView, ...]):
 @given(st.lists(st.integers(1, 6), max_size=6))
 def test_sessions_begin_where_the_one_before_ends(lengths: list[int]) -> None:
     sessions = [f"claude:{n}" for n, length in enumerate(lengths) for _ in range(length)]
-    rows = [MessageView(Message(f"m{n}", name, n), Fate(), 1, False) for n, name in enumerate(sessions)]
+    rows = [MessageView(Message.of(f"m{n}", name, n), Fate(), 1, False) for n, name in enumerate(sessions)]
     starts = [n for n, name in enumerate(sessions) if not n or sessions[n - 1] != name]
     assert begins(rows) == starts
     heights = [1 + (n in starts) for n in range(len(rows))]
@@ -36,8 +36,8 @@ def test_sessions_begin_where_the_one_before_ends(lengths: list[int]) -> None:
 
 
 def test_few_rows_are_looked_at() -> None:
-    row = MessageView(Message("m", "claude:a", 0), Fate(), 1, False)
-    other = MessageView(Message("m", "claude:b", 0), Fate(), 1, False)
+    row = MessageView(Message.of("m", "claude:a", 0), Fate(), 1, False)
+    other = MessageView(Message.of("m", "claude:b", 0), Fate(), 1, False)
     rows = Watched([row] * 50_000 + [other] * 50_000)
     assert begins(rows) == [0, 50_000]
     assert Watched.asked < 100

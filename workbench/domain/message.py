@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from functools import lru_cache
+from typing import Any, Literal
 
 import msgspec
+from msgspec.structs import asdict, replace
 
 from workbench.domain.record import Json, Part
 
@@ -191,17 +193,38 @@ class PlanItem(Part, frozen=True, kw_only=True, gc=False):
     id: str | None = None
 
 
-class Message(Part, frozen=True, gc=False):
-    """One entry of a session. Its id is the producer's where it has one, else a hash, never a position."""
+class Common(Part, frozen=True, gc=False):
+    """What many messages of a session have in common: one object for all of them, from :func:`common`."""
 
-    id: str
     session: str
-    """``AGENT:ID``."""
-    seq: int
-    """File order, which is the primary order; time stamps are not monotonic."""
     kind: MessageKind = "message"
     role: Role = "user"
     origin: Origin = "agent"
+    in_context: bool = True
+    hidden: bool = False
+    plan: tuple[PlanItem, ...] = ()
+    model: str | None = None
+    cwd: str | None = None
+    branch: str | None = None
+    raw_type: str = ""
+
+
+common = lru_cache(maxsize=1 << 10)(Common)
+"""The one :class:`Common` that says just this."""
+_COMMON = frozenset(Common.__struct_fields__)
+
+
+class Message(Part, frozen=True, gc=False):
+    """One entry of a session. Its id is the producer's where it has one, else a hash, never a position.
+
+    :meth:`of` makes one of everything that it says. Readers make it by position, with a :class:`Common` that it
+    shares with others: memory for a long session is mostly the fields of its messages.
+    """
+
+    id: str
+    common: Common
+    seq: int
+    """File order, which is the primary order; time stamps are not monotonic."""
     text: str = ""
     """At most ``BODY_LIMIT`` characters, of a tool's output what :func:`output_limits` says."""
     size: int = 0
@@ -210,20 +233,84 @@ class Message(Part, frozen=True, gc=False):
     parent: str | None = None
     turn: int = 0
     """Counts the model's answers; 0 before the first."""
-    in_context: bool = True
-    """False once compacted away or on an abandoned branch."""
-    hidden: bool = False
-    """Bookkeeping that no person needs to see unless asked."""
     call: ToolCall | None = None
     result: ToolResult | None = None
-    plan: tuple[PlanItem, ...] = ()
     usage: Usage | None = None
-    model: str | None = None
-    cwd: str | None = None
-    branch: str | None = None
-    raw_type: str = ""
     span: int | None = None
     """:attr:`raw` as one number, which takes a quarter of the memory: see :func:`span_of`."""
+
+    @classmethod
+    def of(cls, id: str, session: str, seq: int, **said: Any) -> Message:
+        """A message that says this, by the names of its own and of :class:`Common`'s fields."""
+        own = {name: said.pop(name) for name in said.keys() - _COMMON}
+        return cls(id, common(session, **said), seq, **own)
+
+    def with_(self, **changes: Any) -> Message:
+        """A copy with some fields replaced, those of :class:`Common` among them."""
+        return replace(self, **self.fields(changes))
+
+    def fields(self, changes: dict[str, Any]) -> dict[str, Any]:
+        """The message's own fields where what it says is changed in this way."""
+        if _COMMON.isdisjoint(changes):
+            return changes
+        own = dict(changes)
+        shared = [own.pop(name, value) for name, value in asdict(self.common).items()]
+        return own | {"common": common(*shared)}
+
+    @property
+    def session(self) -> str:
+        """``AGENT:ID``."""
+        return self.common.session
+
+    @property
+    def kind(self) -> MessageKind:
+        """What it is."""
+        return self.common.kind
+
+    @property
+    def role(self) -> Role:
+        """Whose turn it is."""
+        return self.common.role
+
+    @property
+    def origin(self) -> Origin:
+        """Who really wrote it."""
+        return self.common.origin
+
+    @property
+    def in_context(self) -> bool:
+        """False once compacted away or on an abandoned branch."""
+        return self.common.in_context
+
+    @property
+    def hidden(self) -> bool:
+        """Bookkeeping that no person needs to see unless asked."""
+        return self.common.hidden
+
+    @property
+    def plan(self) -> tuple[PlanItem, ...]:
+        """The agent's plan as it stands with it."""
+        return self.common.plan
+
+    @property
+    def model(self) -> str | None:
+        """Which model wrote it."""
+        return self.common.model
+
+    @property
+    def cwd(self) -> str | None:
+        """The folder that it was written in."""
+        return self.common.cwd
+
+    @property
+    def branch(self) -> str | None:
+        """Git's branch there."""
+        return self.common.branch
+
+    @property
+    def raw_type(self) -> str:
+        """The type of its record."""
+        return self.common.raw_type
 
     @property
     def raw(self) -> RawRef | None:

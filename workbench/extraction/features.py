@@ -144,7 +144,8 @@ def _wording(body: str, *, gaps: bool) -> list[str]:
     pieces = _pieces(words)
     for number, piece in enumerate(pieces):
         where = "=" if len(pieces) == 1 else "<" if number == 0 else ">" if number == len(pieces) - 1 else "~"
-        found += [where + word for word in piece]
+        if len(pieces) > 1:
+            found += [where + word for word in piece]
         # One word, and two, at the beginning and at the end.
         first, last = piece[0], piece[-1]
         found += "^" + first, f"^{where}{first}", last + "$"

@@ -16,6 +16,7 @@ from workbench.extraction.offer import Refusal
 from workbench.extraction.render import render
 from workbench.services import sessions, trust
 from workbench.services.context import Context, person_name
+from workbench.services.many import extract_each
 from workbench.services.modelling import ModelLayer, ModelPass, joined
 from workbench.sessions import open_session
 from workbench.store.records import Records
@@ -53,8 +54,8 @@ class Extracted:
         return ""
 
 
-def rule_book(ctx: Context | None) -> RuleBook:
-    """The rules with the person's own phrases; a workspace's count once the person trusts its git, as all it brings.
+def own_phrases(ctx: Context | None) -> dict[str, tuple[str, ...]]:
+    """The person's own phrases by kind; a workspace's count once the person trusts its git, as all it brings.
 
     Phrases stand in ``[extraction] markers`` as ``KIND: phrase``.
 
@@ -62,14 +63,23 @@ def rule_book(ctx: Context | None) -> RuleBook:
         UsageError: A phrase has no kind, or one that there is not.
     """
     if ctx is None or not ctx.config.extraction_markers or not trust.git_trusted(ctx):
-        return RuleBook.standard()
+        return {}
     added: dict[str, list[str]] = {}
     for row in ctx.config.extraction_markers:
         kind, colon, phrase = row.partition(":")
         if not colon or not phrase.strip():
             raise UsageError(f"[extraction] markers: {row!r} names no kind", "write it as: decision: it shall be …")
         added.setdefault(kind.strip(), []).append(phrase.strip())
-    return RuleBook.standard({kind: tuple(phrases) for kind, phrases in added.items()})
+    return {kind: tuple(phrases) for kind, phrases in added.items()}
+
+
+def rule_book(ctx: Context | None) -> RuleBook:
+    """The rules with the person's own phrases.
+
+    Raises:
+        UsageError: A phrase has no kind, or one that there is not.
+    """
+    return RuleBook.standard(own_phrases(ctx))
 
 
 def from_text(
@@ -118,14 +128,13 @@ def from_session(
     log = open_session(path, agent or None)
     log.refresh()
     person = person_name(ctx.config, env) if ctx is not None else "human:person"
-    extractor = Extractor(rule_book(ctx))
     said = [message for message in log.messages if is_said(message)]
     texts = [log.body(message) if message.clipped else message.text for message in said]
+    talk = [(text, place_of(message, person)) for message, text in zip(said, texts, strict=True)]
     finds: list[Find] = []
     process = 0
     forms: list[Form] = []
-    for message, text in zip(said, texts, strict=True):
-        one = extractor.extract(text, place_of(message, person))
+    for one in extract_each(talk, own_phrases(ctx)):
         finds += one.finds
         process += one.process
         forms.append(one.form)
@@ -133,8 +142,8 @@ def from_session(
     found = Extraction(tuple(finds), process, form)
     asked = None
     if layer is not None:
-        pairs = zip(said, texts, strict=True)
-        left = (one for message, text in pairs for one in extractor.undecided(text, place_of(message, person)))
+        extractor = Extractor(rule_book(ctx))
+        left = (one for text, place in talk for one in extractor.undecided(text, place))
         asked = layer.look(left, extractor.book)
         found = joined(found, asked.finds, {message.ref: number for number, message in enumerate(said)})
     measured = _measured(found, "\n".join(texts), ctx, now)
@@ -182,9 +191,26 @@ def each_line(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
     Raises:
         UsageError: A line is no such object; its number is named.
     """
+    names: list[Any] = []
+    talk: list[tuple[str, Place]] = []
+    wrong: UsageError | None = None
+    try:
+        for name, text in _rows(lines):
+            names.append(name)
+            talk.append((text, Place()))
+    except UsageError as error:
+        wrong = error
+    for name, found in zip(names, extract_each(talk), strict=True):
+        items = [{"kind": f.kind, "text": f.text, "key": f.key, "value": f.value} for f in found.finds]
+        yield {"id": name, "items": items, "process": not items}
+    if wrong is not None:
+        raise wrong
+
+
+def _rows(lines: Iterable[str]) -> Iterator[tuple[Any, str]]:
+    """Id and text of each line."""
     import json
 
-    extractor = Extractor()
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -195,6 +221,4 @@ def each_line(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
             raise UsageError(f"line {number}: not an object with id and text", line=number) from None
         if not isinstance(text, str):
             raise UsageError(f"line {number}: its text is no string", line=number)
-        finds = extractor.extract(text).finds
-        items = [{"kind": f.kind, "text": f.text, "key": f.key, "value": f.value} for f in finds]
-        yield {"id": row.get("id"), "items": items, "process": not items}
+        yield row.get("id"), text

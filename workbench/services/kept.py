@@ -7,7 +7,7 @@ therefore copied while it is there; where the file is gone, the copies stand in 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -53,7 +53,8 @@ def _messages(data: bytes) -> Iterator[Message]:
     for line in data.split(b"\n"):
         if line.strip():
             try:
-                yield msgspec.json.decode(line, type=Message)
+                document = msgspec.json.decode(line, type=dict[str, Any])
+                yield msgspec.convert(document | {"common": document}, Message)
             except _BAD:
                 continue
 
@@ -129,6 +130,7 @@ def _line(state: SessionState, message: Message) -> bytes:
     """A message whole and masked, as one line."""
     text = state.log.body(message)[:COPY_LIMIT]
     call = message.call and message.call.plain()
-    document = mask_json(msgspec.to_builtins(message.with_(text=text, size=len(text), span=None, call=call)))
+    document = msgspec.to_builtins(message.with_(text=text, size=len(text), span=None, call=call))
+    document = mask_json(document | document.pop("common"))
     document["size"] = len(document["text"])
     return msgspec.json.encode(document, order="sorted") + b"\n"

@@ -6,6 +6,7 @@ ends. It has no terminal, and what it is told and tells is between the two alone
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import subprocess
@@ -139,6 +140,7 @@ def main() -> None:
     asked, answer = sys.stdin.buffer, sys.stdout.buffer
     try:
         extractor = Extractor(RuleBook.standard(_received(asked)))
+        gc.freeze()  # the rules stay: no pass of the collector has to walk them
         while True:
             _send(answer, list(_extract(extractor, _received(asked))))
     except (EOFError, BrokenPipeError):

@@ -37,8 +37,9 @@ class Growing:
             self.changed += 1
             self.lowest = min(self.lowest, place)
             return
-        for name, value in fields.items():
-            complete(self.messages[place], name, value)
+        message = self.messages[place]
+        for name, value in message.fields(fields).items():
+            complete(message, name, value)
 
     def replaced(self) -> tuple[int, int]:
         """How many messages were replaced since this was last asked, and the place of the first of them."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-from workbench.domain.message import LONG, SPAN_BITS, Message, MessageKind, ToolCall, ToolResult, Usage
+from workbench.domain.message import LONG, SPAN_BITS, Common, Message, MessageKind, ToolCall, ToolResult, Usage, common
 from workbench.sessions.bulk import numbers
 from workbench.sessions.claude import tools
 from workbench.sessions.claude.facts import Facts
@@ -45,12 +45,15 @@ def plain(state: State, facts: Facts) -> Stretch:
             return at, start, 0
         folder, git_branch, version, session_id = place_of
         session, cwd, branch, model, early = state.session, state.cwd, state.branch, state.model, state.early
+        spoke, thought, silent, calling = _voices(session, model, cwd, branch)
+        brought = common(state.session, "tool_result", "tool", "tool", True, False, (), None, cwd, branch, "user")
         names, flags, known = tree.names, tree.flags, tree.index.setdefault
         above, first_node, first_place = names[tree.leaf], len(flags), len(messages)
         many, most = len(lines) - at, late_limit
         if first_place < LONG:
             many, most = min(many, LONG - first_place), early_limit
         number, bits = numbers(max(first_node, first_place) + many + 1), SPAN_BITS
+        sizes = len(number)
         nodes, places = number[first_node : first_node + many], number[first_place : first_place + many]
         roles: list[int] = []
         owners: list[int] = []
@@ -59,7 +62,7 @@ def plain(state: State, facts: Facts) -> Stretch:
         counts: Counts | None = None
         asked: Message
         made: ToolCall
-        kind: MessageKind
+        voice: Common
         waiting: str | None = None  # the call of the last record: it waits for the next to be its result
         request: Group | None = None
         turn = state.turn
@@ -96,7 +99,8 @@ def plain(state: State, facts: Facts) -> Stretch:
                     if body.model is None or body.model[:1] == "<":
                         break
                     model = body.model
-                call, hidden = None, False
+                    spoke, thought, silent, calling = _voices(session, model, cwd, branch)
+                call = None
                 if type(block) is Called:
                     call_id = block.id
                     if early or not call_id or block.name in apart or calls.setdefault(call_id, here) is not here:
@@ -105,7 +109,7 @@ def plain(state: State, facts: Facts) -> Stretch:
                         del calls[call_id]
                         break
                     call, text = tools.called(call_id, block.name, block.input)
-                    kind = "tool_call"
+                    voice = calling
                     if waiting is not None:
                         unanswered[waiting] = None
                     waiting = call_id
@@ -116,10 +120,10 @@ def plain(state: State, facts: Facts) -> Stretch:
                         unanswered[waiting] = None
                         waiting = None
                     if type(block) is Said:
-                        text, kind = block.text, "message"
+                        text, voice = block.text, spoke
                     else:
-                        text, kind = block.thinking, "thinking"
-                        hidden = not text
+                        text = block.thinking
+                        voice = thought if text else silent
                 tokens, usage = body.usage, None
                 if key != group_key:
                     group_key, counts = key, tokens
@@ -161,26 +165,16 @@ def plain(state: State, facts: Facts) -> Stretch:
                 size = len(text)
                 message = Message(
                     uuid,
-                    session,
+                    voice,
                     seq,
-                    kind,
-                    "assistant",
-                    "agent",
                     text if size <= limit else text[:limit],
-                    size,
+                    number[size] if size < sizes else size,
                     moment,
                     above,
                     group.turn,
-                    True,
-                    hidden,
                     call,
                     None,
-                    (),
                     usage,
-                    model,
-                    cwd,
-                    branch,
-                    "assistant",
                     span,
                 )
                 if call is not None:
@@ -235,26 +229,16 @@ def plain(state: State, facts: Facts) -> Stretch:
                 size = len(text)
                 message = Message(
                     uuid,
-                    session,
+                    brought,
                     seq,
-                    "tool_result",
-                    "tool",
-                    "tool",
                     text if size <= most else text[:most],
-                    size,
+                    number[size] if size < sizes else size,
                     moment,
                     above,
                     asked.turn,
-                    True,
-                    False,
                     None,
                     found,
-                    (),
                     None,
-                    None,
-                    cwd,
-                    branch,
-                    "user",
                     span,
                 )
             messages.append(message)
@@ -272,3 +256,14 @@ def plain(state: State, facts: Facts) -> Stretch:
         return at + taken, start, taken
 
     return stretch
+
+
+def _voices(
+    session: str, model: str, cwd: str | None, branch: str | None
+) -> tuple[Common, Common, Common, Common]:
+    """What the texts, thoughts, empty thoughts and calls of a model have in common."""
+
+    def voice(kind: MessageKind, hidden: bool = False) -> Common:
+        return common(session, kind, "assistant", "agent", True, hidden, (), model, cwd, branch, "assistant")
+
+    return voice("message"), voice("thinking"), voice("thinking", True), voice("tool_call")

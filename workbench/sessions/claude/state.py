@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
-from msgspec.structs import force_setattr as complete
 
 from workbench.domain.message import (
     BODY_LIMIT,
@@ -21,6 +20,7 @@ from workbench.domain.message import (
     ToolKind,
     ToolResult,
     Usage,
+    common,
     span_of,
 )
 from workbench.sessions.bulk import index_of
@@ -217,38 +217,33 @@ class State(Growing):
             identity = self._hashed(kind, role, text)
         elif block or self.suffix:
             identity = f"{identity}{self.suffix}:{block}" if block else identity + self.suffix
-        # The interpreter passes at most fifteen named arguments the quick way; the rarer fields follow below.
-        message = Message(
-            id=identity,
-            session=self.session,
-            seq=len(messages),
-            kind=kind,
-            role=role,
-            origin=origin,
-            text=text if size <= limit else text[:limit],
-            size=size,
-            at=self.at,
-            parent=self.parent,
-            turn=self.turn if turn is None else turn,
-            cwd=self.cwd,
-            branch=self.branch,
-            raw_type=self.raw_type,
-            span=span_of(self.start, self.end, block),
+        shared = common(
+            self.session,
+            kind,
+            role,
+            origin,
+            not self.outside,
+            hidden,
+            plan,
+            model,
+            self.cwd,
+            self.branch,
+            self.raw_type,
         )
-        if self.outside:
-            complete(message, "in_context", False)
-        if hidden:
-            complete(message, "hidden", True)
-        if model is not None:
-            complete(message, "model", model)
-        if call is not None:
-            complete(message, "call", call)
-        if result is not None:
-            complete(message, "result", result)
-        if plan:
-            complete(message, "plan", plan)
-        if usage is not None:
-            complete(message, "usage", usage)
+        message = Message(
+            identity,
+            shared,
+            len(messages),
+            text if size <= limit else text[:limit],
+            size,
+            self.at,
+            self.parent,
+            self.turn if turn is None else turn,
+            call,
+            result,
+            usage,
+            span_of(self.start, self.end, block),
+        )
         messages.append(message)
         self.block = block + 1
 

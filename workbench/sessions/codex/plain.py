@@ -16,12 +16,14 @@ from workbench.domain.message import (
     AS_ARGUED,
     LONG,
     SPAN_BITS,
+    Common,
     ExitFrom,
     Message,
     Origin,
     ResultStatus,
     ToolResult,
     WrittenCall,
+    common,
 )
 from workbench.sessions.codex import items, outputs, prompts, tools
 from workbench.sessions.codex.calls import Known
@@ -135,7 +137,16 @@ def plain(state: State, facts: Facts) -> Stretch:
         if updated is None or not place:
             return at, start, 0
         session, context, cwd, branch, model = state.session, state.context, state.cwd, state.branch, state.model
-        voice: Origin = "subagent" if state.hints.child else "agent"
+        origin: Origin = "subagent" if state.hints.child else "agent"
+
+        def voice(folder: str | None) -> Common:
+            """What calls that run in a folder have in common."""
+            named = "response_item.function_call"
+            return common(session, "tool_call", "assistant", origin, True, False, (), model, folder, branch, named)
+
+        named = "response_item.function_call_output"
+        brought = common(session, "tool_result", "tool", "tool", True, False, (), None, cwd, branch, named)
+        here = voice(cwd)
         above, bits, made = messages[-1].id, SPAN_BITS, 0
         for raw in islice(lines, at, None):
             try:
@@ -175,26 +186,16 @@ def plain(state: State, facts: Facts) -> Stretch:
                 messages.append(
                     Message(
                         name,
-                        session,
+                        brought,
                         place,
-                        "tool_result",
-                        "tool",
-                        "tool",
                         text if size <= most else text[:most],
                         size,
                         moment,
                         above,
                         known.turn,
-                        True,
-                        False,
                         None,
                         result,
-                        (),
                         None,
-                        None,
-                        cwd,
-                        branch,
-                        "response_item.function_call_output",
                         start << bits | used,
                     )
                 )
@@ -213,8 +214,7 @@ def plain(state: State, facts: Facts) -> Stretch:
                 and mark(name, place) == place
             ):
                 folder = run.folder()
-                if folder is None or folder == cwd:
-                    folder = cwd
+                calling = here if folder is None or folder == cwd else voice(folder)
                 if not state.answering:
                     state.answering = True
                     state.turn += 1
@@ -225,26 +225,16 @@ def plain(state: State, facts: Facts) -> Stretch:
                 messages.append(
                     Message(
                         name,
-                        session,
+                        calling,
                         place,
-                        "tool_call",
-                        "assistant",
-                        voice,
                         text if size <= limit else text[:limit],
                         size,
                         moment,
                         above,
                         turn,
-                        True,
-                        False,
                         WrittenCall(name, "exec_command", "execute", text, AS_ARGUED),
                         None,
-                        (),
                         None,
-                        model,
-                        folder,
-                        branch,
-                        "response_item.function_call",
                         start << bits | used,
                     )
                 )

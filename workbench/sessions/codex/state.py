@@ -21,6 +21,7 @@ from workbench.domain.message import (
     ToolCall,
     ToolResult,
     Usage,
+    common,
     span_of,
 )
 from workbench.sessions.bulk import index_of
@@ -166,29 +167,32 @@ class State(Growing):
             # What an interrupted answer used was never said: it is not what this one uses.
             self.carrier = place
         self.ids[name] = place
+        shared = common(
+            self.session,
+            kind,
+            role,
+            origin,
+            seen,
+            hidden,
+            plan,
+            self.model if answer else None,
+            self.cwd,
+            self.branch,
+            self.raw_type,
+        )
         messages.append(
             Message(
                 name,
-                self.session,
+                shared,
                 place,
-                kind,
-                role,
-                origin,
                 text if size <= limit else text[:limit],
                 size,
                 self.at,
                 messages[-1].id if place else None,
                 self.turn if turn is None else turn,
-                seen,
-                hidden,
                 call,
                 result,
-                plan,
                 None,
-                self.model if answer else None,
-                self.cwd,
-                self.branch,
-                self.raw_type,
                 span_of(self.start, self.end, block) if block else self.start << SPAN_BITS | (self.end - self.start),
             )
         )
