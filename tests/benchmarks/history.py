@@ -33,7 +33,9 @@ def messages(number: int) -> list[Message]:
         kind, origin = [("message", "human"), ("message", "agent"), ("tool_result", "tool")][seq % 3]
         text = texts.text(14)
         found.append(
-            Message.of(id=f"m{seq}", session="claude:bench", seq=seq, kind=kind, origin=origin, text=text, size=len(text))  # type: ignore[arg-type]
+            Message.of(
+                id=f"m{seq}", session="claude:bench", seq=seq, kind=kind, origin=origin, text=text, size=len(text)
+            )  # type: ignore[arg-type]
         )
     return found
 

@@ -71,7 +71,13 @@ def test_an_agents_prose_is_not_put_forward() -> None:
 
 
 def test_what_is_uncertain_or_points_elsewhere_is_not_asked() -> None:
-    assert choose(mine("Make it so!", "I don't want that.", "这个不要了。")) == ()
+    assert (
+        choose(mine("Make it so!", "I don't want that.", "这个不要了。", "We don't want those pinned 3 times.")) == ()
+    )
+
+
+def test_what_she_tells_as_done_is_not_asked() -> None:
+    assert choose(mine("removed the stale badges from README.md.")) == ()
 
 
 @pytest.mark.parametrize(

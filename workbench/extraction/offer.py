@@ -45,7 +45,7 @@ def worth_asking(find: Find, *, own_words: bool) -> bool:
     words = rules_of(find.text).words
     if len(find.text) > 240 or words["uncertain"].search(find.quote) or words["elsewhere"].search(find.text):
         return False
-    if _is_bare(find):
+    if _is_bare(find) or words["points"].search(find.text):
         return False
     if not own_words:
         # An agent explains how code works in the words of rules; only what it lays at the person's door counts.
@@ -53,7 +53,7 @@ def worth_asking(find: Find, *, own_words: bool) -> bool:
         return find.sure and (listed or (find.constraint and words["of_the_person"].search(find.quote) is not None))
     if find.kind == "open":
         return find.sure and words["to_do"].search(find.text) is not None
-    if find.kind != "decision":
+    if find.kind != "decision" or words["told_done"].search(find.text):
         return False
     if find.rule == "norm":
         return words["ruled"].search(find.text) is not None

@@ -258,9 +258,7 @@ def plain(state: State, facts: Facts) -> Stretch:
     return stretch
 
 
-def _voices(
-    session: str, model: str, cwd: str | None, branch: str | None
-) -> tuple[Common, Common, Common, Common]:
+def _voices(session: str, model: str, cwd: str | None, branch: str | None) -> tuple[Common, Common, Common, Common]:
     """What the texts, thoughts, empty thoughts and calls of a model have in common."""
 
     def voice(kind: MessageKind, hidden: bool = False) -> Common:
