@@ -77,7 +77,7 @@ def test_what_is_uncertain_or_points_elsewhere_is_not_asked() -> None:
 
 
 def test_what_she_tells_as_done_is_not_asked() -> None:
-    assert choose(mine("removed the stale badges from README.md.")) == ()
+    assert choose(mine("dropped the misleading badges from README.md.")) == ()
 
 
 @pytest.mark.parametrize(
