@@ -269,3 +269,11 @@ def test_what_a_harness_writes_in_her_place_is_not_heard(ctx: Context, talk: Cla
     talk.person(text)
     hear(ctx)
     assert not known(ctx)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["我们不用 MySQL 了。", "不再用 Redis。", "We are not on Python 3.11.", "We're no longer on Python 3.11."],
+)
+def test_what_is_denied_is_no_value(text: str) -> None:
+    assert [find.value for find in Extractor().extract(text).finds] == [None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import zipfile
@@ -17,6 +18,7 @@ from workbench.domain.artifact import Artifact, ArtifactVersion
 from workbench.domain.ids import new_id
 from workbench.domain.record import Stamp
 from workbench.domain.trimming import Trim
+from workbench.errors import StorageError
 from workbench.services import care
 from workbench.services.context import Context, open_context
 from workbench.services.workspaces import init
@@ -206,3 +208,20 @@ def test_the_command_line_answers_in_its_shapes(ctx: Context, run: Run, tmp_path
         "merged": {"records": 0, "lines": 0, "changes": 0, "contents": 0}, "contested": [], "damaged": []
     }  # fmt: skip
     assert run("merge", str(tmp_path / "nowhere"), "--yes").code == 3
+
+
+def test_a_path_that_is_too_long_for_the_system_is_said_to_be(ctx: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ctx.workspace.transaction(PERSON, "put") as tx:
+        tx.put(make_task())
+    real = os.lstat
+
+    def lstat(path: Any, **more: Any) -> os.stat_result:
+        if str(path).endswith(".json"):
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), path)
+        return real(path, **more)
+
+    monkeypatch.setattr(os, "lstat", lstat)
+    for look in (care.doctor, care.gc):
+        with pytest.raises(StorageError) as caught:
+            look(ctx)
+        assert "shorter path" in caught.value.hint

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import msgspec
@@ -12,7 +15,7 @@ import pytest
 
 from tests.store.conftest import PERSON, make_fact, make_task, put
 from workbench.errors import LockTimeoutError
-from workbench.store import Workspace, lock
+from workbench.store import Workspace, aside, lock, primitives
 from workbench.store.lock import LOCK, Holder, WriterLock, read_holder
 from workbench.store.primitives import Tree
 from workbench.store.settle import LOCK as SETTLING
@@ -163,6 +166,72 @@ def test_a_reader_never_sees_half_a_command(workspace: Workspace) -> None:
 def test_a_transaction_inside_a_transaction_is_a_mistake(workspace: Workspace) -> None:
     with workspace.transaction(PERSON, "outer"), pytest.raises(RuntimeError), workspace.transaction(PERSON, "inner"):
         pass
+
+
+def test_waiting_in_vain_leaves_one_thread_and_one_file_behind(workspace: Workspace) -> None:
+    put(workspace, make_task())
+    with WriterLock(Tree(workspace.root)):
+        counts = []
+        for _ in range(5):
+            with pytest.raises(LockTimeoutError), workspace.transaction(PERSON, "x", timeout=0.01):
+                pass
+            counts.append(len(list(Path("/dev/fd").iterdir())))
+        assert len(set(counts)) == 1
+    put(workspace, make_task())
+
+
+def test_whoever_takes_over_a_wait_gets_the_lock(workspace: Workspace) -> None:
+    held = WriterLock(Tree(workspace.root))
+    held.__enter__()
+    with pytest.raises(LockTimeoutError):
+        WriterLock(Tree(workspace.root), 0.01).__enter__()
+    release = threading.Timer(0.05, held.__exit__)
+    release.start()
+    with workspace.transaction(PERSON, "x", timeout=60) as tx:
+        tx.put(make_task())
+        with pytest.raises(LockTimeoutError):
+            WriterLock(Tree(workspace.root), 0.01).__enter__()
+    release.join()
+    assert len(workspace.load().tasks) == 1
+    put(workspace, make_task())
+
+
+@pytest.fixture
+def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system gives no more threads."""
+
+    def refused(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(_thread, "start_new_thread", refused)
+    monkeypatch.setattr(aside, "_idle", [])
+
+
+@pytest.mark.usefixtures("no_threads")
+def test_without_threads_the_lock_is_waited_for_all_the_same(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = len(list(Path("/dev/fd").iterdir()))
+    held = WriterLock(Tree(workspace.root))
+    with held, pytest.raises(LockTimeoutError):
+        WriterLock(Tree(workspace.root), 0.001).__enter__()
+    held.__enter__()
+    monkeypatch.setattr(time, "sleep", lambda _: held.__exit__())
+    with WriterLock(Tree(workspace.root), 60):
+        pass
+    assert len(list(Path("/dev/fd").iterdir())) == before
+
+
+@pytest.mark.usefixtures("no_threads")
+def test_without_threads_files_are_brought_to_a_slow_disk_one_after_the_other(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(primitives, "SLOW", 0.0)
+    before = len(list(Path("/dev/fd").iterdir()))
+    put(workspace, *[make_task(str(number)) for number in range(5)])
+    assert not workspace.notices
+    assert len(list(Path("/dev/fd").iterdir())) == before
+    assert len(list((workspace.root / "tasks").iterdir())) == 5
 
 
 def test_the_command_in_the_lock_file_is_masked(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -331,3 +331,25 @@ def test_on_a_slow_disk_files_are_brought_to_it_side_by_side(
         put(workspace, make_fact("a"), make_fact("b"))
     assert len(workspace.notices) == 1
     assert len(again(workspace).load().facts) == 2
+
+
+@pytest.mark.parametrize("alone", [False, True])
+@pytest.mark.parametrize(("at", "recorded"), [("write", False), ("fsync", True)])
+def test_whoever_interrupts_a_command_that_has_happened_is_told(
+    workspace: Workspace, at: str, recorded: bool, alone: bool
+) -> None:
+    put(workspace, make_task("One"))
+    writer, fact = again(workspace), make_fact()
+    stopped: list[str] = []
+
+    def stop(operation: str, path: str) -> None:
+        if operation == at and path.startswith("changes") and not stopped:
+            stopped.append(path)
+            raise KeyboardInterrupt
+
+    with watched(stop), pytest.raises(KeyboardInterrupt) as caught, writer.transaction(PERSON, "x", alone=alone) as tx:
+        tx.put(fact)
+    assert ("is recorded" in str(caught.value)) == recorded
+    assert (fact.id in again(workspace).load().facts) == recorded
+    put(workspace, make_fact("last"))
+    assert (file_of(workspace, "facts", fact.id) is not None) == recorded

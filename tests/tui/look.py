@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 
 from tests.tui import data
 from tests.tui.fake import FakeDesk
@@ -13,9 +14,18 @@ from workbench.tui.run import run_guarded
 from workbench.tui.settings import Settings
 
 
+class Stuck(FakeDesk):
+    """Another process writes and does not stop."""
+
+    def undo(self, change: str) -> str:
+        """Wait for it."""
+        time.sleep(60)
+        return super().undo(change)
+
+
 def app(view: str = "full", theme: str = "workbench-dark") -> WorkbenchApp:
     views = {"full": data.view, "empty": data.empty_view, "hostile": lambda: poison(data.view(), "".join(SHORT))}
-    desk = FakeDesk(views[view]())
+    desk = Stuck(data.view()) if view == "stuck" else FakeDesk(views[view]())
     return WorkbenchApp(desk, Settings(theme=theme, theme_folders=(data_folder("themes"),)), lambda: data.NOW)
 
 

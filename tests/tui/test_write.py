@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 from tests.tui import data
 from tests.tui.fake import FakeDesk
 from tests.tui.seeing import says, sees, text_of, until
@@ -81,3 +83,21 @@ async def test_escape_writes_nothing(opened, desk):
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
         assert not desk.done
+
+
+async def test_a_key_while_another_writes_is_not_lost_without_a_word(opened, desk, monkeypatch):
+    free = threading.Event()
+    monkeypatch.setattr(desk, "undo", lambda change: free.wait(30) and "Taken back.")
+    async with opened(desk) as (app, pilot):
+        await pilot.press("u")
+        await sees(pilot, "take it back")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is app.main)
+        await pilot.press("u")
+        await says(pilot, "press the key again after it")
+        await pilot.press("q")
+        await says(pilot, "the workbench ends after it")
+        assert app.is_running
+        free.set()
+        await until(pilot, lambda: app._exit)
+        assert app.return_value == 0

@@ -35,8 +35,8 @@ def main(argv: Sequence[str] | None = None, env: Mapping[str, str] | None = None
         code = _dispatch(options, rest, out, env)
     except BrokenPipeError:
         code = _pipe_closed()
-    except KeyboardInterrupt:
-        out.note("interrupted")
+    except KeyboardInterrupt as stop:
+        out.note(f"interrupted; {stop}" if str(stop) else "interrupted")
         code = INTERRUPTED
     except WorkbenchError as problem:
         code = _failed(problem, out, options)

@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Literal
 
 import msgspec
+from msgspec.structs import force_setattr as complete
 
 from workbench.domain.record import Json, Part, Record
 from workbench.domain.times import instant
@@ -92,6 +93,18 @@ class Fact(Record, frozen=True, kw_only=True):
         return bool(self.acts) and self.acts[-1].act == "accepted"
 
 
+def say_once(fact: Fact) -> None:
+    """Hold what a fact just read says several times as one object: most are found in talk, value and quote alike."""
+    statement, at = fact.statement, fact.observed_at
+    if fact.value == statement:
+        complete(fact, "value", statement)
+    for source in fact.sources:
+        if source.quote == statement:
+            complete(source, "quote", statement)
+        if source.at == at:
+            complete(source, "at", at)
+
+
 class Alias(Record, frozen=True, kw_only=True):
     """Another name for a canonical key."""
 
@@ -104,7 +117,10 @@ _KEY = re.compile(r"[^\s./\x00-\x1f\x7f-\x9f]+(?:\.[^\s./\x00-\x1f\x7f-\x9f]+)*"
 
 def canonical_form(key: str) -> str:
     """A key in the form in which keys are compared: NFC, lower case, trimmed."""
-    return key.strip().lower() if key.isascii() else _composed(key)
+    if not key.isascii():
+        return _composed(key)
+    form = key.strip().lower()
+    return key if form == key else form  # mostly it is that already, and need not be held twice
 
 
 @lru_cache(maxsize=1 << 14)

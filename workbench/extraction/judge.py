@@ -21,11 +21,11 @@ _A_NOD = 4
 _STOPS = ".!。！ "
 LEAST_LEAD: Mapping[str, int] = {"en": 50, "zh": 80}
 """On the scale, in hundredths, by language: how far before process a sentence has to be to state something."""
-LEAST_OF_A_PIECE, LEAST_AGAINST = 20, 250
+LEAST_OF_A_PIECE, LEAST_AGAINST = 20, 300
 """The same of a piece of a sentence that may be a statement by itself, and of a sentence that a rule calls process."""
-LEAST_OF_A_RULE = -250
+LEAST_OF_A_RULE = -350
 """The same of what a marker of a constraint finds, which else stands as it is."""
-HOPELESS = -250
+HOPELESS = -350
 """What is so far behind process by what it is made of stays process whatever the rules say: they are not asked."""
 _SHORTEST_PIECE = 4
 LEAST_SECOND = 0

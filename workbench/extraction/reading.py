@@ -85,13 +85,19 @@ def read(text: str, rules: Rules, *, constraint: bool = False) -> Reading:
         keyless = keyless or reading
     for marker in rules.readings.among(rules.readings.called(words)):
         match = marker.search(body if marker.cased else lowered)
-        if not match or _WITHIN_A_WORD.match(body, match.end() - 1):
+        if not match or _WITHIN_A_WORD.match(body, match.end() - 1) or _is_denied(match, body, rules):
             continue
         if reading := _reading(groups_of(match, body), rules):
             if reading.key is not None:
                 return reading
             keyless = keyless or reading
     return keyless or Reading()
+
+
+def _is_denied(match: re.Match[str], body: str, rules: Rules) -> bool:
+    """Whether a value is named as what is not so: ``no longer on Python 3.11`` says nothing of what it is."""
+    starts = [match.start(name) for name in ("value", "place") if match.groupdict().get(name)]
+    return any(rules.words["denies"].search(body[:start]) is not None for start in starts)
 
 
 def _corrected(groups: dict[str, str | None], rules: Rules) -> Reading | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 
 from workbench.domain.change import Change, RecordChange
@@ -24,6 +25,8 @@ _STAY = {
     "merge ": "a merge, which is not taken back as one; roll single records back: workbench rollback",
 }
 """Changes that are not undone, by how their command begins."""
+_EVIDENCE = "evidence/"
+"""Where lines of evidence are appended: what was observed or claimed then was so, and is never taken back."""
 _INVERSE = {"drop": "restore", "summarise": "restore", "externalise": "restore", "pin": "unpin", "unpin": "pin"}
 
 
@@ -155,36 +158,64 @@ def undo_target(ctx: Context, wanted: str | None = None) -> Change:
         NotFoundError: There is none, or several.
         RefusedError: It is of a kind that cannot be taken back this way; the message says what can be done.
     """
-    undone: set[str] = set()
-    found: list[Change] = []
-    for change in islice(ctx.workspace.changes(), 500):
-        if change.undoes:
-            undone.add(change.undoes)
-        elif change.actor == ctx.actor.name and change.id not in undone:
-            if wanted is None or change.id.startswith(wanted.lower()):
-                found.append(change)
-            if wanted is None:
-                break
+    mine = _not_undone(ctx)
+    found = list(islice(mine, 1)) if wanted is None else [c for c in mine if c.id.startswith(wanted.lower())]
     if len(found) != 1:
         which = "change" if wanted is None else f"one change {wanted[:40]!r}"
         candidates = [change.id for change in found]
         raise NotFoundError(f"{ctx.actor.name} has no {which} that could be undone", candidates=candidates)
-    _refuse_final(found[0])
+    _refuse_final(ctx, found[0], last=wanted is None)
     return found[0]
 
 
-def _refuse_final(change: Change) -> None:
+def undoable(ctx: Context) -> tuple[Change | None, tuple[Change, ...]]:
+    """The actor's last change that can be taken back, and the newer ones that cannot, newest first."""
+    passed: list[Change] = []
+    for change in _not_undone(ctx):
+        if _final(change) is None:
+            return change, tuple(passed)
+        passed.append(change)
+    return None, tuple(passed)
+
+
+def _not_undone(ctx: Context) -> Iterator[Change]:
+    """The actor's changes that are not undone yet, newest first, as far back as undoing reaches."""
+    undone: set[str] = set()
+    for change in islice(ctx.workspace.changes(), 500):
+        if change.undoes:
+            undone.add(change.undoes)
+        elif change.actor == ctx.actor.name and change.id not in undone:
+            yield change
+
+
+def why_final(change: Change) -> str:
+    """Why a change cannot be taken back, as what goes on after its name; empty where it can."""
+    return (_final(change) or ("", ""))[0]
+
+
+def _final(change: Change) -> tuple[str, str] | None:
+    """Why a change is not undone, and what can be done instead; None where it can be undone."""
     for beginning, why in _STAY.items():
         if change.command.startswith(beginning):
-            raise RefusedError(f"the last change, {change.command!r}, is {why}", "see: workbench log")
-    for append in change.appends:
-        if append.path.startswith("packages/"):
-            raise RefusedError(
-                f"the last change, {change.command!r}, concerns a package and is not undone this way",
-                "cancel the package: workbench handoff cancel P",
-            )
-        if append.path.startswith("evidence/"):
-            raise RefusedError(f"the last change, {change.command!r}, recorded evidence, which stays")
+            return f"is {why}", "see: workbench log"
+    paths = [append.path for append in change.appends]
+    if any(path.startswith("packages/") for path in paths):
+        return "concerns a package and is not undone this way", "cancel the package: workbench handoff cancel P"
+    if paths and not change.records and all(path.startswith(_EVIDENCE) for path in paths):
+        return "recorded evidence, which stays", ""
+    return None
+
+
+def _refuse_final(ctx: Context, change: Change, *, last: bool) -> None:
+    final = _final(change)
+    if final is None:
+        return
+    why, hint = final
+    older = undoable(ctx)[0] if last else None
+    if older is not None:
+        reach = f"the one before it that can be undone is {older.command!r}: workbench undo {older.id}"
+        hint = f"{hint}\n{reach}" if hint else reach
+    raise RefusedError(f"the {'last ' if last else ''}change, {change.command!r}, {why}", hint)
 
 
 def describe(change: Change) -> str:
@@ -199,7 +230,19 @@ def describe(change: Change) -> str:
         undone = "come back" if cut[0].get("act") in ("drop", "summarise", "externalise") else "as they were before"
         parts.append(f"{messages} message{'s' if messages != 1 else ''} {undone}")
     what = one_line("; ".join(parts), 120)
+    if remains := stays(change):
+        what += f"{'; ' if what else ''}{remains}"
     return f"{change.command}{': ' if what else ''}{what} (by {change.actor}, {change.at})"
+
+
+def stays(change: Change) -> str:
+    """What of a change an undo leaves: what was observed is not taken back; empty where nothing is left."""
+    lines = [append.line for append in change.appends if append.path.startswith(_EVIDENCE)]
+    claims = sum(line.get("kind") == "claim" for line in lines)
+    seen = len(lines) - claims
+    words = [f"{claims} claim{'s' if claims != 1 else ''}"] * bool(claims)
+    words += [f"{seen} observation{'s' if seen != 1 else ''}"] * bool(seen)
+    return f"{' and '.join(words)} on record {'stays' if len(lines) == 1 else 'stay'}" if words else ""
 
 
 def undo(ctx: Context, expect: str | None = None, wanted: str | None = None) -> Change:
@@ -258,4 +301,19 @@ def _take_back(tx: Transaction, target: Change, kind: str, identifier: str, imag
     if image is not None:
         tx.put_document(kind, image)
     elif current is not None:
+        _refuse_needed(tx, target, kind, identifier)
         tx.remove(kind, identifier)
+
+
+def _refuse_needed(tx: Transaction, target: Change, kind: str, identifier: str) -> None:
+    """Refuse to take a fact away whose place another one took since."""
+    if kind != "facts":
+        return
+    own = {record.id for record in target.records}
+    heir = next((f for f in tx.records.facts.values() if identifier in f.supersedes and f.id not in own), None)
+    if heir is not None:
+        raise VersionConflictError(
+            f"fact {identifier} of {target.command!r} was superseded since, by {heir.id}",
+            f"take that back first: workbench fact retract {heir.id}, or see: workbench log {heir.id}",
+            found=heir.id,
+        )

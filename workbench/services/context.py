@@ -35,6 +35,8 @@ class Actor:
     """``human:NAME`` or ``agent:NAME``."""
     refused: str = ""
     """Why a person's act is refused here; empty where it is allowed."""
+    remedy: str = ""
+    """What a person adds to the command where that is all that is missing; empty where nothing helps here."""
 
     @property
     def human(self) -> bool:
@@ -95,10 +97,10 @@ class Context:
             because = f" ({self.actor.refused})" if self.actor.refused else ""
             raise HumanNeededError(
                 f"{what} is a person's act; this command runs as {self.actor.name}{because}",
-                "ask the person to do it in the workbench or in a terminal of their own",
+                self.actor.remedy or "ask the person to do it in the workbench or in a terminal of their own",
             )
         if self.actor.refused:
-            raise HumanNeededError(f"{what} is a person's act, refused here: {self.actor.refused}")
+            raise HumanNeededError(f"{what} is a person's act, refused here: {self.actor.refused}", self.actor.remedy)
 
     def require_writable(self) -> None:
         """Refuse any change where the workspace was opened read-only, or in a person's name without her.
@@ -110,7 +112,9 @@ class Context:
         if self.workspace.read_only:
             raise RefusedError("the workspace is open read-only", "start without --read-only to change it")
         if self.actor.human and self.actor.refused:
-            raise HumanNeededError(f"this would be written as {self.actor.name}, refused here: {self.actor.refused}")
+            raise HumanNeededError(
+                f"this would be written as {self.actor.name}, refused here: {self.actor.refused}", self.actor.remedy
+            )
 
 
 def git_user_name(env: Mapping[str, str]) -> str | None:
@@ -157,12 +161,15 @@ def resolve_actor(
         name = person_name(config, env)
     else:
         name = f"agent:{presence.agent or 'unknown'}"
-    refused = ""
+    refused = remedy = ""
     if an_agents:
         refused = f"this shell belongs to an agent ({presence.agent}: {presence.how})"
     elif not (tty or app or yes or vouched):
-        refused = "there is no terminal to ask on; give --yes where you have decided already"
-    return Actor(name, refused)
+        refused = "there is no terminal to ask on"
+    if not (an_agents or tty or app or vouched) and (name.startswith("human:") or not asked):
+        needed = "--yes" if name.startswith("human:") else "--as human --yes"
+        remedy = f"where you are the person and have decided already, give {needed}"
+    return Actor(name, refused, remedy)
 
 
 def open_context(

@@ -77,6 +77,11 @@ class Rows(_Rows):
         cited = bool(self._cited) and message.ref in self._cited
         return MessageView(message, self._rulings.fate(message), self._tokens[place], cited)
 
+    @property
+    def cost(self) -> int:
+        """Tokens of all of them together."""
+        return sum(map(self._tokens.__getitem__, self.places))
+
     def citing(self, cited: Collection[str]) -> Rows:
         """The same where these messages are some record's source."""
         return Rows(self._messages, self.places, self._tokens, self._rulings, cited)
@@ -106,6 +111,11 @@ class Joined(_Rows):
         part = bisect_right(self._begins, number) - 1
         return self._parts[part][number - self._begins[part]]
 
+    @property
+    def cost(self) -> int:
+        """Tokens of all of them together."""
+        return sum(part.cost for part in self._parts)
+
     def in_context(self) -> Joined:
         """Those of the messages that the models have before them."""
         return Joined([part.in_context() for part in self._parts])
@@ -116,3 +126,8 @@ def in_context(rows: Sequence[MessageView]) -> Sequence[MessageView]:
     if isinstance(rows, Rows | Joined):
         return rows.in_context()
     return tuple(row for row in rows if row.message.in_context)
+
+
+def cost(rows: Sequence[MessageView]) -> int:
+    """What rows cost together, in tokens."""
+    return rows.cost if isinstance(rows, Rows | Joined) else sum(row.tokens for row in rows)

@@ -47,6 +47,19 @@ def listing(ctx: Context) -> list[FoundSession]:
     return newest_first(found)
 
 
+def looked_in(env: Mapping[str, str]) -> str:
+    """The folders in which sessions are looked for, in words."""
+    from workbench.sessions.claude.discovery import roots
+    from workbench.sessions.codex.discovery import home_folder
+
+    claude, codex = [root / "projects" for root in roots(env)], home_folder(env) / "sessions"
+    home = env.get("HOME") or str(Path.home())
+    names = [f"~{str(p)[len(home):]}" if p.is_relative_to(home) else str(p) for p in (*claude, codex)]
+    told = [one for one in ("CLAUDE_CONFIG_DIR", "CODEX_HOME") if env.get(one)]
+    why = f" (as {' and '.join(told)} say{'s' if len(told) == 1 else ''})" if told else ""
+    return f"{', '.join(names[:-1])} and {names[-1]}{why}"
+
+
 def everywhere(env: Mapping[str, str], now: datetime | None = None) -> list[Listed]:
     """Sessions of every repository on this machine, newest first; no workspace is needed, and none is asked."""
     from workbench.sessions.processes import running

@@ -105,7 +105,7 @@ def locate(ctx: Context, name: str) -> tuple[str, Path]:
         raise NotFoundError(f"{name!r} fits {len(ids)} sessions", "give more of the id", candidates=ids)
     raise NotFoundError(
         f"no session {name!r} of this repository",
-        "give the path of its file, or see: workbench session list",
+        f"looked in {looked_in(ctx.env)}; give the path of its file, or see: workbench session list",
         candidates=[f"{s.agent}:{s.id}" for s in found[:5]],
     )
 

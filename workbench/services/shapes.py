@@ -9,6 +9,7 @@ import msgspec
 if TYPE_CHECKING:
     # Names for annotations only: a command that prints a fact need not load readers and launches.
     from workbench.domain.contested import Contest
+    from workbench.domain.message import Message
     from workbench.domain.package import Difference
     from workbench.domain.state_findings import Finding
     from workbench.domain.task import Attempt, Task
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
 def builtins(record: Any) -> Any:
     """A record as plain JSON values."""
     return msgspec.to_builtins(record)
+
+
+def followed_json(message: Message) -> dict[str, Any]:
+    """A message of a followed session, with all that is known of it."""
+    document = builtins(message)
+    return {"ref": message.ref, **document.pop("common"), **document}
 
 
 def task_json(task: Task) -> dict[str, Any]:

@@ -58,7 +58,6 @@ class Taker:
         self._refused = refused
         self._registry = tx.records.registry
         self._aliases = {alias.alias: alias.canonical for alias in tx.records.aliases.values()}
-        self._meeting = Meeting(self._registry, self._heads, task)
         self._new: dict[tuple[str, str], dict[str, Fact]] = {}
         """Facts that this change made or changed, by key and scope."""
         self._heard = {
@@ -88,6 +87,11 @@ class Taker:
         if len(self._pending) != len(self._task.state.pending):
             state = self._task.state.with_(pending=tuple(self._pending), updated_at=self._tx.now)
             self._tx.put(self._task.with_(state=state))
+
+    @property
+    def _meeting(self) -> Meeting:
+        """Made each time: kept here, it and this would hold each other, and with them all that a change staged."""
+        return Meeting(self._registry, self._heads, self._task)
 
     def _voice(self, find: Find) -> Voice:
         hers = find.place.session and find.place.by.startswith("human:")

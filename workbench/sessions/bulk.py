@@ -12,6 +12,8 @@ _MMAP_THRESHOLD = -3
 """What ``mallopt`` calls it."""
 _LARGE = 1 << 18
 """Bytes of a large piece."""
+_ARENA_MAX = -8
+"""What ``mallopt`` calls how many heaps there may be."""
 _NUMBERS: list[int] = []
 V = TypeVar("V")
 
@@ -63,9 +65,12 @@ def keep_little() -> None:
     """Let the C library have large pieces of memory from the system, and give each back as soon as it is free.
 
     Otherwise it takes the size of what was freed for the size from which on that is worth it, and soon never does.
+    Smaller pieces come from the heaps that there are, whichever thread asks: each keeps what only it could use again.
     """
     with suppress(OSError, AttributeError, TypeError):
-        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE)
+        library = ctypes.CDLL(None)
+        library.mallopt(_MMAP_THRESHOLD, _LARGE)
+        library.mallopt(_ARENA_MAX, 1)
 
 
 def leave_alone() -> None:

@@ -103,11 +103,20 @@ class ReaderIndex:
         messages: list[Any] = []
         for _ in range(place["pieces"]):
             piece = _load(next(frames))
-            # Each piece brings numbers of its own; who counts messages or turns shares one of each.
+            # Each piece brings numbers of its own; who counts messages, turns or tokens shares one of each.
             had, turns = len(messages), shared([message.turn for message in piece])
-            for message, seq, turn in zip(piece, numbers(had + len(piece))[had:], turns, strict=False):
+            number = numbers(had + len(piece))
+            many = len(number)
+            for message, seq, turn in zip(piece, number[had:], turns, strict=False):
                 complete(message, "seq", seq)
                 complete(message, "turn", turn)
+                if (size := message.size) < many:
+                    complete(message, "size", number[size])
+                if (usage := message.usage) is not None:
+                    if 0 <= (count := usage.input) < many:
+                        complete(usage, "input", number[count])
+                    if 0 <= (count := usage.cache_read) < many:
+                        complete(usage, "cache_read", number[count])
             messages += piece
         memory = _load(next(frames))
         tokens = array("i")

@@ -40,10 +40,18 @@ _idle: list[_Helper] = []
 os.register_at_fork(after_in_child=_idle.clear)  # threads do not go along
 
 
-def aside(task: Callable[[], None]) -> None:
-    """Carry a task out in a thread of its own, at once; it raises nothing, and need not come back."""
+def aside(task: Callable[[], None]) -> bool:
+    """Carry a task out in a thread of its own, at once; it raises nothing, and need not come back.
+
+    Returns:
+        False where the system gives no thread for it, and it is not carried out.
+    """
     try:
         helper = _idle.pop()
     except IndexError:
-        helper = _Helper()
+        try:
+            helper = _Helper()
+        except (RuntimeError, MemoryError):
+            return False
     helper.give(task)
+    return True

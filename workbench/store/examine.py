@@ -20,6 +20,7 @@ from workbench.store.lock import LOCK, looking, read_holder
 from workbench.store.names import prompt_path
 from workbench.store.private import FILE_MODE, FOLDER_MODE, read_beneath
 from workbench.store.records import Damage
+from workbench.store.refusals import explained
 from workbench.store.settle import LOCK as SETTLING
 from workbench.store.workspace import Workspace
 
@@ -130,7 +131,7 @@ def _everything(root: Path) -> Iterator[tuple[Path, os.stat_result]]:
     for folder, folders, files in os.walk(root):
         for name in (*folders, *files):
             path = Path(folder) / name
-            with suppress(FileNotFoundError):  # what a writer makes beside a file goes at any moment
+            with explained(path), suppress(FileNotFoundError):  # what a writer makes beside a file goes at any moment
                 yield path, os.lstat(path)
 
 

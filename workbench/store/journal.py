@@ -12,13 +12,14 @@ import os
 import time
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache, lru_cache
 
 import msgspec
 
 from workbench.domain.change import Change
 from workbench.domain.schema import TABLES
-from workbench.errors import StorageError
+from workbench.errors import RefusedError, StorageError
 from workbench.store.form import canonical, canonical_line
 from workbench.store.pending import Pending
 from workbench.store.primitives import Tree
@@ -31,6 +32,9 @@ WRITTEN = ".local/written"
 _KINDS = frozenset({*TABLES, "packages"})
 _APPENDED = ("evidence", "trims", "packages")
 _CHUNK = 1 << 16
+_MANY = 64
+_seen: dict[tuple[int, int, int, int], str] = {}
+"""The last change of log files that were looked at, by what the system says of the file: a few at most."""
 _SHORT = 1 << 13
 """Bytes of a line up to which what it says is kept: who writes one after the other meets the same lines again."""
 
@@ -220,7 +224,7 @@ class Journal:
         names, marker = self.files(), self._marker()
         if marker is not None and marker.file in names:
             size = self._size(marker.file)
-            if marker.size == size:
+            if marker.size == size and self._is_last(marker):
                 return Position(marker.file, size, marker.change, settled=marker.file == names[-1])
             if marker.size < size and self._stands(marker):
                 return Position(marker.file, marker.size, marker.change)
@@ -239,6 +243,19 @@ class Journal:
         """The last file, and its size: differs after every line that was appended."""
         name = next(reversed(self.files()), "")
         return name, self._size(name) if name else 0
+
+    def _is_last(self, marker: _Applied) -> bool:
+        """Whether a file of the size that a note names is the one that it speaks of; looked at once as it is."""
+        state = self._state(marker.file)
+        known = None if state is None else (state.st_dev, state.st_ino, state.st_mtime_ns, state.st_size)
+        if known is None or _seen.get(known) == marker.change:
+            return known is not None
+        if marker.start >= 0 and not self._stands(marker):
+            return False
+        if len(_seen) >= _MANY:
+            _seen.clear()
+        _seen[known] = marker.change
+        return True
 
     def _stands(self, marker: _Applied) -> bool:
         """Whether the change that a note names ends where the note says: another program may have written the file."""
@@ -299,12 +316,16 @@ class Journal:
                 os.close(descriptor)
 
     def _size(self, name: str) -> int:
+        state = self._state(name)
+        return 0 if state is None else state.st_size
+
+    def _state(self, name: str) -> os.stat_result | None:
         with explained(self._tree.root, f"{FOLDER}/{name}"):
             try:
                 with self._tree.folder(FOLDER) as folder:
-                    return os.stat(name, dir_fd=folder, follow_symlinks=False).st_size
+                    return os.stat(name, dir_fd=folder, follow_symlinks=False)
             except FileNotFoundError:
-                return 0
+                return None
 
     def _ends(self, name: str, size: int) -> Iterator[tuple[int, bytes]]:
         """The file's end, longer each time until it is all of it, with the offset where it begins."""
@@ -332,7 +353,7 @@ class Journal:
         if self._note is None or not self._once:
             try:
                 self._note = _note_in(self._tree.read(APPLIED, 4096) or b"")
-            except StorageError:
+            except (StorageError, RefusedError):
                 self._note = None  # a shortcut; without it the end of the journal tells
         return self._note
 
@@ -352,7 +373,7 @@ class Journal:
             # Mostly the note is there and right, and what it says and what follows is had with one look.
             data = self.read(marker.file, marker.start)
             noted, rest = data[: marker.size - marker.start], data[marker.size - marker.start :]
-            if len(noted) == marker.size - marker.start and (not rest or _is_line_of(noted, marker)):
+            if len(noted) == marker.size - marker.start and _is_line_of(noted, marker):
                 position = Position(marker.file, marker.size, marker.change, settled=not rest)
                 ahead.read(position, self._without_torn_end(position, rest))
                 return position
@@ -419,8 +440,17 @@ class Journal:
         looked = self.looked() if looked is None else looked
         note = _Applied(last.change.id, last.file, last.end, looked, last.start)
         data = msgspec.json.encode(note)
-        self._tree.note(APPLIED, b"%08x%b" % (zlib.crc32(data), data))
+        self._write_note(APPLIED, b"%08x%b" % (zlib.crc32(data), data))
         self._note = note
+
+    def _write_note(self, path: str, data: bytes) -> None:
+        """Write a note; what is no file and stands in its place is set aside, and in vain is as good as lost."""
+        with suppress(RefusedError):
+            try:
+                self._tree.note(path, data)
+            except RefusedError:
+                self._tree.set_aside(path, f"{path}.{os.urandom(4).hex()}.moved")
+                self._tree.note(path, data)
 
     def looked(self) -> int:
         """Until when (nanoseconds) edits of others were looked for; 0 where the clock, put back, does not know it."""
@@ -449,7 +479,7 @@ class Journal:
             if not data or (alone and b'"%s"' % identifier.encode() not in data):
                 return {}
             return msgspec.json.decode(data, type=dict[str, str])
-        except (msgspec.DecodeError, StorageError):
+        except (msgspec.DecodeError, StorageError, RefusedError):
             return {}  # a shortcut; without it the log tells
 
     def remember(self, written: Mapping[str, str | None]) -> None:
@@ -467,4 +497,4 @@ class Journal:
             else:
                 shards[identifier[:2]][identifier] = note
         for name, shard in shards.items():
-            self._tree.note(f"{WRITTEN}/{name}.json", canonical(shard))
+            self._write_note(f"{WRITTEN}/{name}.json", canonical(shard))

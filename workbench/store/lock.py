@@ -65,10 +65,10 @@ class WriterLock:
 
     def at_once(self) -> bool:
         """Take it where nobody holds it, without waiting; whether it was taken."""
-        descriptor = self._tree.lock_file(self._relative)
-        if _at_once(descriptor):
-            return self._hold(descriptor)
-        os.close(descriptor)
+        descriptor = self._opened()
+        if descriptor[1]:
+            return self._hold(descriptor[0])
+        os.close(descriptor[0])
         return False
 
     def _hold(self, descriptor: int) -> bool:
@@ -93,15 +93,18 @@ class WriterLock:
 
     def _wait(self, until: float) -> int | None:
         """A descriptor that holds the lock; None when the time is over."""
+        descriptor, held = self._opened()
+        return descriptor if held else _waited(descriptor, until - time.monotonic())
+
+    def _opened(self) -> tuple[int, bool]:
+        """A descriptor of the file, and whether it holds the lock already."""
         descriptor = self._tree.lock_file(self._relative)
         try:
             with explained(self._path):
-                if _at_once(descriptor):
-                    return descriptor
-        except StorageError:
+                return descriptor, _at_once(descriptor)
+        except BaseException:
             os.close(descriptor)
             raise
-        return _waited(descriptor, until - time.monotonic())
 
     def _is_current(self, inode: int) -> bool:
         """Whether the file is still there: a lock on one that was removed guards nothing."""
@@ -176,61 +179,127 @@ def _at_once(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
 
 
 def _waited(descriptor: int, seconds: float, kind: int = fcntl.LOCK_EX) -> int | None:
-    """The descriptor, once it holds the lock; None when the time was over first (it is then closed)."""
-    if seconds > 0:
-        return _Waiter(descriptor, kind).result(seconds)
-    os.close(descriptor)
-    return None
+    """A descriptor that holds the lock; None when the time was over first. The given one is closed then."""
+    if seconds <= 0:
+        os.close(descriptor)
+        return None
+    state = os.fstat(descriptor)
+    place = state.st_dev, state.st_ino, kind
+    waiter = _taken_over(place)
+    if waiter is not None:
+        os.close(descriptor)
+    else:
+        waiter = _Waiter(descriptor, place)
+        if not aside(waiter.block):
+            return _asked_again(descriptor, kind, time.monotonic() + seconds)
+    return waiter.result(seconds)
+
+
+def _asked_again(descriptor: int, kind: int, until: float) -> int | None:
+    """See :func:`_waited`: without a thread, by asking time and again."""
+    try:
+        while not _at_once(descriptor, kind):
+            if time.monotonic() >= until:
+                os.close(descriptor)
+                return None
+            time.sleep(_AGAIN)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 class _Waiter:
-    """Waits in another thread: the system wakes waiters in turn, and a hung mount hangs only the thread."""
+    """Waits in another thread: the system wakes waiters in turn, and a hung mount hangs only the thread.
 
-    def __init__(self, descriptor: int, kind: int) -> None:
-        self._descriptor = descriptor
-        self._kind = kind
-        self._guard = _thread.allocate_lock()
+    The thread of one whose time was over goes on waiting; whoever waits for the same file next takes it over, and with
+    it the place among those that wait. So there are never more of them than wait at one time.
+    """
+
+    def __init__(self, descriptor: int, place: _Place) -> None:
+        self.descriptor = descriptor
+        self._place = place
         self._over = _thread.allocate_lock()
         self._over.acquire()
         self._held: bool | None = None
         """Whether the lock was had; None while it is waited for."""
-        self._given_up = False
+        self.wanted = True
 
     def result(self, seconds: float) -> int | None:
         """See :func:`_waited`."""
-        aside(self._block)
         try:
             self._over.acquire(timeout=min(seconds, _thread.TIMEOUT_MAX))
         except BaseException:
             if self._outcome() is not None:
-                os.close(self._descriptor)
+                os.close(self.descriptor)
             raise
         held = self._outcome()
         if held:
-            return self._descriptor
+            return self.descriptor
         if held is not None:
-            os.close(self._descriptor)
+            os.close(self.descriptor)
         return None
 
     def _outcome(self) -> bool | None:
         """Whether the lock was had; None where nobody waits for it any more, and the thread closes the file."""
-        if self._held is None:
-            with self._guard:
-                self._given_up = self._held is None
-        return self._held
+        with _guard:
+            if self._held is None:
+                self.wanted = False
+                _left.setdefault(self._place, []).append(self)
+            return self._held
 
-    def _block(self) -> None:
+    def block(self) -> None:
+        """What the thread does."""
         try:
-            fcntl.flock(self._descriptor, self._kind)
+            fcntl.flock(self.descriptor, self._place[2])
             held = True
         except OSError:
             held = False
-        with self._guard:
-            if not self._given_up:
+        with _guard:
+            if self.wanted:
                 self._held = held
+            else:
+                _drop(self._place, self)
         if self._held is None:
-            os.close(self._descriptor)
+            os.close(self.descriptor)
         self._over.release()
+
+
+_Place = tuple[int, int, int]
+"""Device and number of a lock file, and the kind of lock."""
+_AGAIN = 0.005
+"""Seconds between two looks at a lock where there is no thread to wait for it."""
+_guard = _thread.allocate_lock()
+_left: dict[_Place, list[_Waiter]] = {}
+"""Those that wait although nobody wants the lock any more."""
+
+
+def _taken_over(place: _Place) -> _Waiter | None:
+    """One that waits for a lock already, for us from here on."""
+    with _guard:
+        for waiter in _left.get(place, ()):
+            waiter.wanted = True
+            _drop(place, waiter)
+            return waiter
+    return None
+
+
+def _drop(place: _Place, waiter: _Waiter) -> None:
+    _left[place].remove(waiter)
+    if not _left[place]:
+        del _left[place]
+
+
+def _forget_threads() -> None:
+    """In a child: threads do not go along, and a file that they held open would hold the lock."""
+    global _guard
+    _guard = _thread.allocate_lock()
+    for waiter in [waiter for waiters in _left.values() for waiter in waiters]:
+        os.close(waiter.descriptor)
+    _left.clear()
+
+
+os.register_at_fork(after_in_child=_forget_threads)
 
 
 def _holds(pid: int, path: Path) -> bool:

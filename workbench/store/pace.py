@@ -80,12 +80,12 @@ class Pace:
         """Count what was written."""
         if not actor.startswith("agent:"):
             return
-        counts = self._counts()
-        count = self._count(actor)
-        count.records += records
-        count.bytes += size
-        counts[actor] = count
-        with suppress(StorageError):  # the change is recorded already; only the count would be lost
+        with suppress(StorageError, RefusedError):  # the change is recorded already; only the count would be lost
+            counts = self._counts()
+            count = self._count(actor)
+            count.records += records
+            count.bytes += size
+            counts[actor] = count
             self._tree.replace(_FILE, canonical(msgspec.to_builtins(counts)), durable=False)
 
     def _counts(self) -> dict[str, _Count]:

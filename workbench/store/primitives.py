@@ -6,15 +6,14 @@ operating system refuses becomes a :class:`StorageError` that names the path and
 
 from __future__ import annotations
 
-import _thread
 import contextlib
 import errno
 import fcntl
-import itertools
 import math
 import os
 import stat
 import time
+from _queue import SimpleQueue
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -113,22 +112,12 @@ def sync_together(files: Sequence[tuple[int, str | Path]]) -> list[OSError | Non
 
 
 def _side_by_side(work: Callable[[], float], threads: int) -> float:
-    """Do the same work in so many threads, this one among them; the least of what they say."""
-    over = _thread.allocate_lock()
-    over.acquire()
-    said: list[float] = []
-    ended = itertools.count(1)
-
-    def one() -> None:
-        said.append(work())
-        if next(ended) == threads:
-            over.release()
-
-    for _ in range(threads - 1):
-        aside(one)
-    one()
-    over.acquire()
-    return min(said)
+    """Do the same work in so many threads, or as many as there can be, this one among them; the least that they say."""
+    said: SimpleQueue[float] = SimpleQueue()
+    others = 0
+    while others < threads - 1 and aside(lambda: said.put(work())):
+        others += 1
+    return min([work(), *(said.get() for _ in range(others))])
 
 
 def write_all(descriptor: int, data: bytes, path: str | Path) -> None:
@@ -251,6 +240,10 @@ class Tree:
             yield Tree(self.root, folders)
         finally:
             folders.close()
+
+    def release(self) -> None:
+        """Close the folders that are held; none may be in use."""
+        self._folders.close()
 
     def folder(self, relative: str = "") -> AbstractContextManager[int]:
         """A descriptor of a folder; see :func:`folder_beneath`."""

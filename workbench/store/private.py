@@ -25,6 +25,11 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _LINK = (errno.ELOOP, errno.EMLINK)
 """What different systems say to O_NOFOLLOW at a link."""
 _NO_FOLDER = (errno.ENOTDIR, *_LINK)
+_NO_FILE = (errno.EISDIR, errno.ENXIO, *_LINK)
+"""What the system says to writing where a folder, a FIFO that nobody reads or a link stands."""
+
+KEPT = 32
+"""How many folders of records are held open at once: whatever a change touches, few files are open."""
 
 
 def open_private(name: str, flags: int, dir_fd: int | None = None) -> int:
@@ -37,8 +42,16 @@ def open_private(name: str, flags: int, dir_fd: int | None = None) -> int:
 
     Returns:
         A descriptor that no child inherits.
+
+    Raises:
+        RefusedError: No ordinary file stands there; a FIFO is not waited for.
     """
-    descriptor = os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, FILE_MODE, dir_fd=dir_fd)
+    try:
+        descriptor = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, FILE_MODE, dir_fd=dir_fd)
+    except OSError as error:
+        if error.errno not in _NO_FILE:
+            raise
+        raise RefusedError(f"{name!r} is no ordinary file", "move it away and try again") from None
     try:
         state = os.fstat(descriptor)
         if not stat.S_ISREG(state.st_mode):
@@ -171,19 +184,24 @@ def read_beneath(root: Path, relative: str, limit: int | None = None) -> bytes |
     return Folders(root).read(relative, limit)
 
 
-class _Lent:
-    """A descriptor that somebody else closes."""
+class _Kept:
+    """A folder that is held open; as often as it is entered it may not be closed."""
 
-    __slots__ = ("_descriptor",)
+    __slots__ = ("_descriptor", "users")
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
+        self.users = 0
 
     def __enter__(self) -> int:
+        self.users += 1
         return self._descriptor
 
     def __exit__(self, *_: object) -> None:
-        pass
+        self.users -= 1
+
+    def close(self) -> None:
+        os.close(self._descriptor)
 
 
 class Folders:
@@ -191,12 +209,13 @@ class Folders:
 
     Args:
         root: The folder.
-        held: Keeps each open once it was used, until :meth:`close`: for a short while, and one thread.
+        held: Keeps each open once it was used, until :meth:`close`: for a short while, and one thread. Of the
+            folders in tables not more than ``KEPT``, unless more are used at once: the oldest is closed first.
     """
 
     def __init__(self, root: Path, *, held: bool = False) -> None:
         self._root = root
-        self._held: dict[str, int] | None = {} if held else None
+        self._held: dict[str, _Kept] | None = {} if held else None
 
     def at(self, relative: str = "") -> AbstractContextManager[int]:
         """A descriptor of a folder, as :func:`folder_beneath` gives it; it is not the caller's to close."""
@@ -205,15 +224,27 @@ class Folders:
             return folder_beneath(self._root, relative)
         if relative not in held:
             relative = "/".join(parts_of(relative)) if relative else ""
-        return _Lent(self._kept(relative, held))
+        return self._kept(relative, held)
 
-    def _kept(self, relative: str, held: dict[str, int]) -> int:
+    def _kept(self, relative: str, held: dict[str, _Kept]) -> _Kept:
         if relative not in held:
             above, _, name = relative.rpartition("/")
-            held[relative] = (
-                _into(self._kept(above, held), name, relative) if relative else os.open(self._root, _FOLDER)
-            )
+            if not relative:
+                held[relative] = _Kept(os.open(self._root, _FOLDER))
+            else:
+                with self._kept(above, held) as folder:
+                    if len(held) >= KEPT:
+                        self._close_oldest(held)
+                    held[relative] = _Kept(_into(folder, name, relative))
         return held[relative]
+
+    def _close_oldest(self, held: dict[str, _Kept]) -> None:
+        """Close the folder in a table that was opened first, of those that nobody uses."""
+        for relative, kept in held.items():
+            if kept.users == 0 and "/" in relative:
+                del held[relative]
+                kept.close()
+                return
 
     def read(self, relative: str, limit: int | None = None) -> bytes | None:
         """The bytes of a file, as :func:`read_beneath` gives them."""
@@ -230,9 +261,9 @@ class Folders:
                 os.close(descriptor)
 
     def close(self) -> None:
-        """Close what is held."""
-        for descriptor in (self._held or {}).values():
-            os.close(descriptor)
+        """Close what is held; what is used again is opened again."""
+        while self._held:
+            self._held.popitem()[1].close()
 
 
 def beneath(root: Path, relative: str) -> str:

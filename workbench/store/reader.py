@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 
 from workbench.domain.evidence import Evidence
+from workbench.domain.fact import Fact, say_once
 from workbench.domain.ids import is_id
 from workbench.domain.package import Envelope, PackageEvent
 from workbench.domain.record import SCHEMA
@@ -115,6 +116,8 @@ def decode_record(kind: type[Any], data: bytes, relative: str, identifier: str |
         return _damaged(data, relative, f"{record.id[:40]!r} has not the form of an id", *_place(data, "`$.id`"))
     if identifier is not None and record.id != identifier:
         return _damaged(data, relative, f"it holds the id {record.id[:40]!r}", *_place(data, "`$.id`"))
+    if kind is Fact:
+        say_once(record)
     return Stored(digest(data), record, document=document)
 
 

@@ -15,6 +15,7 @@ _ADVICE = {
     errno.EPERM: "give yourself the right to read and write there",
     errno.EIO: "the disk reports an error; check it, then run the command again",
     errno.EMFILE: "too many open files; close some programs and repeat the command",
+    errno.ENAMETOOLONG: "move the workspace to a folder with a shorter path",
     errno.ENOENT: "the folder is gone; see whether the workspace was moved or removed",
 }
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 
-from workbench.errors import LockTimeoutError, StorageError, WorkbenchError
+from workbench.errors import RefusedError, StorageError, WorkbenchError
 from workbench.store.journal import FOLDER, Journal, Line
 from workbench.store.lock import WriterLock
 from workbench.store.primitives import Tree
-from workbench.store.turn import NotCommitted, Settling, Turn, refuse_cut
+from workbench.store.turn import LineGone, NotCommitted, Settling, Turn, refuse_cut
 
 LOCK = ".local/settle.lock"
 QUEUE = ".local/queue.lock"
@@ -72,27 +72,30 @@ class Settler:
             What failed after the commit, for people.
 
         Raises:
-            StorageError: The disk refused the line: it is gone again, and nothing happened.
+            StorageError: The disk refused the line: it is gone again, and nothing happened; or it says what else.
         """
+        tree = tree or self._tree
         queue, lock = WriterLock(self._tree, timeout, QUEUE), WriterLock(self._tree, timeout, LOCK)
         try:
             if line is not None:
-                turn = self._turn(line, ahead, queue, lock, tree or self._tree)
+                turn = self._turn(line, ahead, queue, lock, tree)
             else:
                 turn = Turn(ALL) if _free(lock) else None
         except NotCommitted as refused:
             assert line is not None
             queue.__exit__()
-            with lock:
-                with WriterLock(self._tree):
-                    self._take_back(line, refused.problem)
+            tree.release()
+            self._take_back(line, refused.problem, lock, WriterLock(self._tree))
+            with suppress(RefusedError, StorageError), lock:
                 return self.settle(line, looked, turn=Turn(ALL, committed=True))
-        except (LockTimeoutError, StorageError) as problem:
+            return [_said(line, refused.problem)]
+        except (RefusedError, StorageError) as problem:
             return [] if line is None else [_said(line, problem)]
         finally:
             queue.__exit__()  # from here on others wait in our place: what is in the log by now is ours to do
         if turn is None:
             return []
+        tree.release()
         try:
             return self.settle(line, looked, turn=turn)
         finally:
@@ -143,7 +146,7 @@ class Settler:
                 return journal.goes_on(line)
             refuse_cut(journal, line)
             return False  # it was moved, and what stands behind its old place tells nothing
-        except StorageError as problem:
+        except (StorageError, RefusedError) as problem:
             raise NotCommitted(problem) from None
 
     def settle(
@@ -161,43 +164,71 @@ class Settler:
             What failed after the commit, and what else people have to know.
 
         Raises:
-            StorageError: The disk refused the line: it is gone again, and nothing happened.
+            StorageError: The disk refused the line: it is gone again, and nothing happened; or it says what else.
         """
+        refused: list[WorkbenchError] = []
         with self._tree.held() as tree:
+            work = Settling(tree, turn, locked)
             try:
-                work = Settling(tree, turn, locked)
                 problems = work.settle(line, looked)
-            except NotCommitted as refused:
-                if line is not None and (turn is None or not turn.committed):
-                    with nullcontext() if locked else WriterLock(self._tree):
-                        self._take_back(line, refused.problem)
-                problems = [refused.problem]
-        return [*work.told, *(_said(line, problem) for problem in problems if line is not None)]
+            except NotCommitted as failure:
+                problems = refused = [failure.problem]
+        if refused and line is not None and (turn is None or not turn.committed):
+            self._take_back(line, refused[0], nullcontext() if locked else WriterLock(self._tree))
+        return [*work.told, *(_said(line, problem) for problem in problems)]
 
-    def _take_back(self, line: Line, problem: StorageError) -> None:
+    def _take_back(self, line: Line, problem: WorkbenchError, *locks: AbstractContextManager[object]) -> None:
         """Try once more, and cut a line off that cannot be brought to disk; with both locks held, nobody builds on it.
 
+        Args:
+            line: The line.
+            problem: What stood in its way.
+            locks: Those that are not held yet. No folder is held open any more: it may be for want of descriptors.
+
         Raises:
-            StorageError: It is gone, and nothing happened. Else it reached the disk at a second try.
+            StorageError: It is gone, and nothing happened; or nobody knows, and it says so. Else it reached the disk at
+                a second try.
         """
-        journal = Journal(self._tree)
-        refuse_cut(journal, line)
-        if not journal.in_place(line):
-            return  # who moved it brought all of the file to disk
+        try:
+            with ExitStack() as stack:
+                for lock in locks:
+                    stack.enter_context(lock)
+                journal = Journal(self._tree)
+                refuse_cut(journal, line)
+                if not journal.in_place(line):
+                    return  # who moved it brought all of the file to disk
+                if self._written_again(journal, line):
+                    return
+                try:
+                    journal.take_back(line)
+                except (StorageError, RefusedError):
+                    if journal.in_place(line):
+                        raise
+        except LineGone:
+            raise
+        except (StorageError, RefusedError):
+            raise StorageError(
+                f"{problem.message}; the change {line.change} could not be taken back either, and may be recorded",
+                f"see whether it is there (workbench log) before you repeat the command; {problem.hint}",
+                change=line.change,
+            ) from None
+        raise problem from None
+
+    def _written_again(self, journal: Journal, line: Line) -> bool:
+        """Whether a line reaches the disk at a second try."""
         try:
             journal.write_again(line)
             self._tree.sync_all(_logs_of(line))
-        except StorageError:
-            with suppress(StorageError):
-                journal.take_back(line)
-            raise problem from None
+        except (StorageError, RefusedError):
+            return False
+        return True
 
 
 def _free(lock: WriterLock) -> bool:
     """Take a lock that nobody holds; one whose file cannot be opened counts as held."""
     try:
         return lock.at_once()
-    except StorageError:
+    except (StorageError, RefusedError):
         return False
 
 
@@ -206,5 +237,7 @@ def _logs_of(line: Line) -> list[str]:
     return [f"{FOLDER}/{line.file}", *([] if line.entered else [FOLDER])]
 
 
-def _said(line: Line, problem: WorkbenchError) -> str:
+def _said(line: Line | None, problem: WorkbenchError) -> str:
+    if line is None:
+        return f"recorded changes are not in their files yet; the next writing command tries again ({problem.message})"
     return f"the change {line.change} is recorded; its files follow with the next writing command ({problem.message})"

@@ -7,7 +7,9 @@ which files have it.
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -16,14 +18,14 @@ from workbench.errors import RefusedError, StorageError, WorkbenchError
 from workbench.store.changelog import ChangeLog
 from workbench.store.commit import Committer
 from workbench.store.form import digest
-from workbench.store.journal import FOLDER, Journal, Line, Placed, parse
+from workbench.store.journal import FOLDER, Journal, Line, Placed, Position, parse
 from workbench.store.lock import WriterLock
 from workbench.store.pending import Pending
 from workbench.store.primitives import Beside, Tree, sync_together
 
 FEW = 8
 """Changes up to which their folders are left to whoever wrote meanwhile: that one brings them to disk with its own."""
-_CHUNK = 64
+_CHUNK = 32
 """How many new files are held open at once."""
 
 
@@ -37,11 +39,15 @@ class Turn(NamedTuple):
 
 
 class NotCommitted(Exception):
-    """The log itself could not be brought to disk."""
+    """The log itself could not be brought to disk, whatever stood in the way."""
 
-    def __init__(self, problem: StorageError) -> None:
+    def __init__(self, problem: StorageError | RefusedError) -> None:
         super().__init__(problem.message)
         self.problem = problem
+
+
+class LineGone(StorageError):
+    """A line that was appended is not in the log any more: nothing happened."""
 
 
 class Settling:
@@ -50,6 +56,7 @@ class Settling:
     def __init__(self, tree: Tree, turn: Turn | None, locked: bool = False) -> None:
         self._tree = tree
         self._turn = turn
+        self._committed = turn is not None and turn.committed
         self._locked = locked
         self._journal = Journal(tree, once=True)
         self._found: dict[str, bytes | None] = {}
@@ -64,22 +71,25 @@ class Settling:
 
         Raises:
             NotCommitted: The log could not be brought to disk.
-            StorageError: The caller's line is gone with one before it that could not be.
+            LineGone: The caller's line is gone with one before it that could not be.
         """
-        position = self._journal.position()
-        if line is not None and (position.file, position.offset) >= (line.file, line.end):
-            refuse_cut(self._journal, line)
-            return []
-        placed = [] if position.settled else self._journal.placed(position)
-        if line is not None and not any(place.change.id == line.change for place in placed):
-            refuse_cut(self._journal, line)
+        try:
+            position = self._journal.position()
+            placed = self._waiting(line, position)
+        except LineGone:
+            raise
+        except (StorageError, RefusedError) as problem:
+            if not self._committed:
+                raise NotCommitted(problem) from None
+            return [problem]
         if not placed:
             return []
         try:
             if self._put_together(self._mine(placed)):
                 placed = self._journal.placed(position)
         except (StorageError, RefusedError) as problem:
-            self._sync(self._logs(placed), [])
+            with self._log_of(placed) as log:
+                self._sync(log, [])
             return [problem]
         placed = self._mine(placed)
         try:
@@ -89,6 +99,16 @@ class Settling:
         except (StorageError, RefusedError) as problem:
             return [problem]
         return blocked
+
+    def _waiting(self, line: Line | None, position: Position) -> list[Placed]:
+        """What stands in the log from a place on, the caller's line with it unless others took it along."""
+        if line is not None and (position.file, position.offset) >= (line.file, line.end):
+            refuse_cut(self._journal, line)
+            return []
+        placed = [] if position.settled else self._journal.placed(position)
+        if line is not None and not any(place.change.id == line.change for place in placed):
+            refuse_cut(self._journal, line)
+        return placed
 
     def _mine(self, placed: list[Placed]) -> list[Placed]:
         return placed if self._turn is None else placed[: self._turn.most]
@@ -127,23 +147,23 @@ class Settling:
             the folders are on disk, too.
         """
         pending = Pending(place.change for place in placed)
-        logs = self._logs(placed)
         blocked: list[WorkbenchError] = []
         # Also where a killed writer came first: what it did may not be on disk yet.
         settled = _folders_of(pending)
         committed = False
-        try:
-            new, gone = self._images(pending, blocked)
-            for start in range(0, max(1, len(new)), _CHUNK):
-                with self._tree.beside(new[start : start + _CHUNK], settled) as files:
-                    self._sync([] if committed else logs, files)
-                    committed = True
-                    for file in files:
-                        file.put()
-        except (StorageError, RefusedError):
-            if not committed:
-                self._sync(logs, [])
-            raise
+        with self._log_of(placed) as log:
+            try:
+                new, gone = self._images(pending, blocked)
+                for start in range(0, max(1, len(new)), _CHUNK):
+                    with self._tree.beside(new[start : start + _CHUNK], settled) as files:
+                        self._sync([] if committed else log, files)
+                        committed = True
+                        for file in files:
+                            file.put()
+            except (StorageError, RefusedError):
+                if not committed:
+                    self._sync(log, [])
+                raise
         for path in gone:
             self._tree.remove(path, sync_folder=False)
         settled += [path for path in pending.appended if self._append(pending, path, blocked)]
@@ -154,10 +174,22 @@ class Settling:
         self._journal.remember(pending.written())
         return blocked, True
 
-    def _logs(self, placed: list[Placed]) -> list[str]:
-        """What has to be on disk for these lines."""
+    @contextmanager
+    def _log_of(self, placed: list[Placed]) -> Iterator[list[tuple[int, str | Path]]]:
+        """What has to be on disk for these lines, opened before anything else is: nothing keeps it from getting there.
+
+        Raises:
+            NotCommitted: It cannot be opened.
+        """
         names = dict.fromkeys(place.file for place in placed)
-        return [*(f"{FOLDER}/{name}" for name in names), *([] if all(map(self._journal.entered, names)) else [FOLDER])]
+        paths = [f"{FOLDER}/{name}" for name in names]
+        with ExitStack() as stack:
+            try:
+                entered = all(map(self._journal.entered, names))
+                log = stack.enter_context(self._tree.opened(paths if entered else [*paths, FOLDER]))
+            except (StorageError, RefusedError) as problem:
+                raise NotCommitted(problem) from None
+            yield log
 
     def _images(self, pending: Pending, blocked: list[WorkbenchError]) -> tuple[list[tuple[str, bytes]], list[str]]:
         """The files that have to be written, with their contents, and those that have to go."""
@@ -176,15 +208,14 @@ class Settling:
                 gone.append(path)
         return new, gone
 
-    def _sync(self, logs: list[str], files: list[Beside]) -> None:
-        with self._tree.opened(logs) as first:
-            every = [*first, *((file.descriptor, file.shown) for file in files)]
-            errors = sync_together(every)
-            try:
-                self._tree.refuse(first, errors)
-            except StorageError as problem:
-                raise NotCommitted(problem) from None
-            self._tree.refuse(every, errors)
+    def _sync(self, log: list[tuple[int, str | Path]], files: list[Beside]) -> None:
+        every = [*log, *((file.descriptor, file.shown) for file in files)]
+        errors = sync_together(every)
+        try:
+            self._tree.refuse(log, errors)
+        except StorageError as problem:
+            raise NotCommitted(problem) from None
+        self._tree.refuse(every, errors)
 
     def _append(self, pending: Pending, path: str, blocked: list[WorkbenchError]) -> bool:
         """Add the lines that are missing in an append-only file; False where something stands in its place."""
@@ -226,7 +257,8 @@ def refuse_cut(journal: Journal, line: Line) -> None:
     One that is elsewhere is not: whoever purges or mends its file moves it, and may change what it says.
 
     Raises:
-        StorageError: It is gone.
+        LineGone: It is gone.
+        StorageError: The log cannot be read, and nobody knows.
     """
     log = ChangeLog(journal)
     if journal.in_place(line) or log.has(line.change):
@@ -236,6 +268,6 @@ def refuse_cut(journal: Journal, line: Line) -> None:
     before = change and (change.after if change.settled is msgspec.UNSET else change.settled)
     if not log.has(before) if before else line.file not in journal.files():
         what = "the workspace was removed meanwhile, and this change with it"
-        raise StorageError(what, "make a new one (workbench init), then repeat the command")
+        raise LineGone(what, "make a new one (workbench init), then repeat the command")
     what = "the disk refused a change before this one, and this one with it"
-    raise StorageError(what, "nothing was changed; repeat the command")
+    raise LineGone(what, "nothing was changed; repeat the command")

@@ -300,7 +300,8 @@ class Workspace:
         Raises:
             RefusedError: The workspace was opened read-only.
             LockTimeoutError: Another process holds the lock; it is named.
-            StorageError: The disk refused before the commit: nothing happened.
+            StorageError: The disk refused before the commit: nothing happened; or nobody can know, and it says so.
+            KeyboardInterrupt: As anywhere; after the commit it says that the change is recorded.
             NotFoundError: The workspace is gone.
         """
         self._refuse_read_only()
@@ -334,14 +335,19 @@ class Workspace:
                     if alone:
                         self.notices += self._settler.settle(pen.line, pen.looked, locked=True)
                     ahead = len(pen.pending.changes)
-            except BaseException:
+            except BaseException as error:
                 if pen is not None and pen.line is not None:
                     # A hand edit that was taken in stays, whatever became of the rest.
                     with suppress(WorkbenchError):
                         self._settler.finish(pen.line, timeout)
+                    if isinstance(error, KeyboardInterrupt) and pen.line.change == tx.id:
+                        raise _interrupted(tx.id) from None
                 raise
             if ahead and not alone:
-                self.notices += self._settler.finish(pen.line, timeout, pen.looked, ahead, tree)
+                try:
+                    self.notices += self._settler.finish(pen.line, timeout, pen.looked, ahead, tree)
+                except KeyboardInterrupt:
+                    raise _interrupted(tx.id) from None
 
     @property
     def current(self) -> Transaction | None:
@@ -352,7 +358,7 @@ class Workspace:
         """Finish what a killed writer committed and left; the app does this when it opens.
 
         Returns:
-            Whether there was anything to finish.
+            Whether anything was finished; what stands in the way is in the notices.
         """
         self._refuse_read_only()
         position = self.journal.position()
@@ -360,7 +366,7 @@ class Workspace:
             return False
         with self._settler.alone(timeout) as told:
             self.notices += told
-            return True
+            return self.journal.position() != position
 
     def forget_paths(self) -> list[Path]:
         """What :meth:`forget` would remove or change."""
@@ -395,6 +401,11 @@ class Workspace:
     def _refuse_read_only(self) -> None:
         if self.read_only:
             raise RefusedError("the workspace was opened read-only", "open it without --read-only")
+
+
+def _interrupted(change: str) -> KeyboardInterrupt:
+    """Whoever interrupts a command that has happened already is told so."""
+    return KeyboardInterrupt(f"the change {change} is recorded all the same; undo takes it back")
 
 
 def _same(one: dict[str, Stored], other: dict[str, Stored]) -> bool:

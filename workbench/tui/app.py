@@ -85,6 +85,7 @@ class WorkbenchApp(LookingApp):
         self._mouse_on = self.settings.mouse
         self._transfers = 0
         self._flowing = False
+        self._leaving = False
 
     @property
     def refusal(self) -> str:
@@ -229,10 +230,19 @@ class WorkbenchApp(LookingApp):
 
     def _flow(self, event: Act) -> Coroutine[Any, Any, Any] | None:
         if self._flowing and event.what != "copy":
+            self._say_busy(event.what)
             return None
         from workbench.tui.flows.routes import flow_of
 
         return flow_of(self, event)
+
+    def _say_busy(self, what: str) -> None:
+        """A key that comes while something is carried out, maybe behind another writer, is not lost without a word."""
+        if self.screen is not self.main:
+            return  # a dialog asks something first
+        self._leaving = what == "quit"
+        later = "the workbench ends after it" if self._leaving else "press the key again after it"
+        self.say(f"Something is still being carried out, or waits for another that writes; {later}.", kind="warning")
 
     @work(group="load", exit_on_error=False, thread=True)
     def _load_flows(self) -> None:
@@ -244,11 +254,13 @@ class WorkbenchApp(LookingApp):
         self._flowing = True
         try:
             await flow
+            if self._leaving:
+                await self.leave()
         except WorkbenchError as error:
             self.fail(error)
             self.nudge()
         finally:
-            self._flowing = False
+            self._flowing = self._leaving = False
 
     @on(Worker.StateChanged)
     def _worker_ended(self, event: Worker.StateChanged) -> None:

@@ -169,6 +169,8 @@ class Draft:
     """Why there is no package; empty where there is one."""
     package: str | None = None
     """Id of the stored package that this shows."""
+    asked: int = 0
+    """Tokens asked for, of which ``budget`` is left once the margin is taken off; 0 where unknown."""
 
 
 @dataclass(frozen=True)
@@ -228,6 +230,8 @@ class UndoPlan:
     by: str
     at: str
     records: tuple[str, ...] = ()
+    passed: tuple[str, ...] = ()
+    """Newer changes that no undo takes back, and why, newest first."""
 
 
 class Pulse(NamedTuple):

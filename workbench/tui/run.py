@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
+import threading
 from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, cast
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
 TURN = 0.0005
 """Seconds after which a thread that reckons lets the one have its turn that paints, which needs many short ones."""
+
+SOON = 1.0
+"""Seconds that a signal which ends the app leaves to what is still being carried out."""
 
 
 def run_app(entrance: Entrance, furnish: Callable[[], Context], now: datetime | None = None) -> int:
@@ -44,12 +49,28 @@ def run_app(entrance: Entrance, furnish: Callable[[], Context], now: datetime | 
 def run_guarded(app: WorkbenchApp) -> int:
     """Run an app; whatever ends it, the terminal is left as it was found."""
     manners = Manners()
+    ended: list[int] = []
+
+    def leave(number: int) -> None:
+        ended.append(128 + number)
+        app.exit(128 + number)
+
+    def end() -> None:
+        manners.restore()
+        os._exit(ended[0])
+
+    last = threading.Timer(SOON, end)
+    last.daemon = True
 
     async def run() -> int:
-        with manners.guarding(lambda number: app.exit(128 + number)):
-            return await app.run_async(mouse=app.settings.mouse) or 0
+        with manners.guarding(leave):
+            code = await app.run_async(mouse=app.settings.mouse) or 0
+        if ended:
+            last.start()  # a thread that waits for another writer's lock has written nothing, and is not waited for
+        return code
 
     try:
         return asyncio.run(run())
     finally:
+        last.cancel()
         manners.restore()

@@ -10,7 +10,7 @@ from time import monotonic
 from workbench.domain.change import Change
 from workbench.domain.message import Message
 from workbench.domain.task import Task
-from workbench.errors import NotFoundError, WorkbenchError
+from workbench.errors import WorkbenchError
 from workbench.handoff.fingerprint import files_of
 from workbench.services import changes, cutting, handover, history, kept, request, rollback, search, tasks
 from workbench.services.context import Context
@@ -39,7 +39,9 @@ SELDOM, SLOWEST = 100, 10.0
 PAUSE = 8.0
 """Seconds without a look after which the process must have been stopped."""
 MUCH_HEARD = 2
-"""Steps of listening that leave memory behind which is worth giving back."""
+"""Steps of listening that leave memory behind which is worth giving back once all is heard."""
+VERY_MUCH_HEARD = 8
+"""The same before all is heard, each time so many more."""
 
 
 class ServicesDesk(PackageDesk, SessionDesk, WritingDesk, ReviewDesk):
@@ -91,6 +93,8 @@ class ServicesDesk(PackageDesk, SessionDesk, WritingDesk, ReviewDesk):
         self._heard += more
         if not more and self._heard > MUCH_HEARD:
             leave_alone()
+            give_back()
+        elif more and not self._heard % VERY_MUCH_HEARD:
             give_back()
         self._heard *= more
         return more
@@ -254,17 +258,23 @@ class ServicesDesk(PackageDesk, SessionDesk, WritingDesk, ReviewDesk):
         return f"Done: {change.command}." if change is not None else "It is so already."
 
     def undo_plan(self) -> UndoPlan | None:
-        """What the next undo takes back."""
-        try:
-            change = changes.undo_target(self.ctx)
-        except NotFoundError:
+        """What the next undo takes back; newer changes that stay do not stand in its way.
+
+        Raises:
+            RefusedError: There are only such that stay; the message is about the newest.
+        """
+        change, stay = changes.undoable(self.ctx)
+        if change is None:
+            if stay:
+                changes.undo_target(self.ctx)
             return None
         touched = [_comes_back(change)] if _comes_back(change) else [f"{one_of(r.kind)} {r.id}" for r in change.records]
-        return UndoPlan(change.id, change.command, change.actor, change.at, tuple(touched))
+        passed = tuple(f"{one.command}: {changes.why_final(one)}" for one in stay)
+        return UndoPlan(change.id, change.command, change.actor, change.at, tuple(touched), passed)
 
     def undo(self, change: str) -> str:
         """Take back the change that was shown."""
-        done = changes.undo(self.ctx, expect=change)
+        done = changes.undo(self.ctx, expect=change, wanted=change)
         what = _comes_back(done)
         return f"Taken back: {done.command}{': ' if what else ''}{what}."
 

@@ -91,8 +91,19 @@ class PackageDesk(DeskBase):
                 for r in document["required"]
             )
             why = f"what is required exceeds the budget by {result.over_by} tokens; + gives a larger one"
-            budget = _room(result.budget)
-            return Draft(choice, 0, budget, program.tokenizer, program.estimated, program.window, rows, "", "", why)
+            return Draft(
+                choice=choice,
+                tokens=0,
+                budget=_room(result.budget),
+                tokenizer=program.tokenizer,
+                estimated=program.estimated,
+                window=program.window,
+                rows=rows,
+                prompt="",
+                snapshot="",
+                blocked=why,
+                asked=_asked(result.budget),
+            )
         return Draft(
             choice=choice,
             tokens=result.tokens,
@@ -103,6 +114,7 @@ class PackageDesk(DeskBase):
             rows=tuple(_row(msgspec.to_builtins(row)) for row in result.manifest),
             prompt=result.prompt,
             snapshot=result.snapshot,
+            asked=_asked(result.budget),
         )
 
     def prepare(self, task: str, choice: Choice, replaces: str | None = None) -> str:
@@ -254,3 +266,8 @@ def _row(row: Json) -> PackageRow:
 def _room(budget: Json) -> int:
     value = budget.get("tokens") or budget.get("given") if isinstance(budget, dict) else 0
     return value if isinstance(value, int) else 0
+
+
+def _asked(budget: Mapping[str, Any]) -> int:
+    """What was asked for, before margin; where nobody asked, what the default came to."""
+    return budget["given"] or round(budget["tokens"] / (1 - budget["margin"]))

@@ -67,7 +67,9 @@ def listing(call: Call) -> Answer:
     document = {"sessions": [session_json(row) for row in rows]}
     if rows:
         return Answer(document, table(_row(row, everywhere=call.args.all) for row in rows))
-    return Answer(document, ["no session found; attach one by the path of its file: workbench session attach @ PATH"])
+    where = session_list.looked_in(call.env)
+    said = f"no session found in {where}; attach one by the path of its file: workbench session attach @ PATH"
+    return Answer(document, [said])
 
 
 def _row(row: Listed, *, everywhere: bool) -> list[str | Span]:
@@ -127,7 +129,7 @@ def follow(call: Call) -> int:
     import json
 
     from workbench.services import sessions, tasks
-    from workbench.services.shapes import builtins
+    from workbench.services.shapes import followed_json
 
     context = call.context(read_only=True)
     task = tasks.resolve(context, call.args.task)
@@ -135,7 +137,7 @@ def follow(call: Call) -> int:
         call.out.note(f"no session is attached to {task.slug} so far: workbench session attach {task.slug} latest")
     for message in sessions.follow(context, task, stop_when_idle=call.args.once):
         if call.options.json:
-            call.out.row(json.dumps({"ref": message.ref, **builtins(message)}, ensure_ascii=True))
+            call.out.row(json.dumps(followed_json(message), ensure_ascii=True))
         elif not message.hidden:
             what = message.call.name if message.call else message.kind
             line: Line = [Span(f"{message.at or '':20}  ", "dim"), Span(f"{message.origin} {what}  ", "key"),

@@ -77,4 +77,4 @@ def _whole(row: tuple[Any, ...], messages: list[Message]) -> Group:
         usage = messages[carrier].usage
         key = usage.key
     turn, node, carrier = shared((turn, node, carrier))
-    return Group(key, turn, node, ordinal, carrier, usage, usage)
+    return Group(key, turn, node, ordinal, carrier, usage)

@@ -46,7 +46,7 @@ def plain(state: State, facts: Facts) -> Stretch:
         folder, git_branch, version, session_id = place_of
         session, cwd, branch, model, early = state.session, state.cwd, state.branch, state.model, state.early
         spoke, thought, silent, calling = _voices(session, model, cwd, branch)
-        brought = common(state.session, "tool_result", "tool", "tool", True, False, (), None, cwd, branch, "user")
+        brought = common(session, "tool_result", "tool", "tool", True, False, (), None, cwd, branch, "user")
         names, flags, known = tree.names, tree.flags, tree.index.setdefault
         above, first_node, first_place = names[tree.leaf], len(flags), len(messages)
         many, most = len(lines) - at, late_limit
@@ -133,15 +133,16 @@ def plain(state: State, facts: Facts) -> Stretch:
                         turn += 1
                         link = ROOT
                         if tokens is not None and tokens != _NO_COUNTS:
+                            uncached, cached = tokens.input_tokens, tokens.cache_read_input_tokens
                             usage = Usage(
                                 key,
-                                tokens.input_tokens,
-                                tokens.cache_read_input_tokens,
+                                number[uncached] if uncached < sizes else uncached,
+                                number[cached] if cached < sizes else cached,
                                 tokens.cache_creation_input_tokens,
                                 tokens.output_tokens,
                             )
                             group.usage, group.carrier = usage, seq
-                            uncounted.append(group)
+                            uncounted.append(usage)
                             request = group
                 else:
                     fresh = None

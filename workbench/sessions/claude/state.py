@@ -61,8 +61,6 @@ class Group(msgspec.Struct, gc=False):
     carrier: int = ROOT
     """Place of the message that carries the usage."""
     usage: Usage | None = None
-    counted: Usage | None = None
-    """What of it stands in the sums over all requests."""
 
 
 class State(Growing):
@@ -100,8 +98,10 @@ class State(Growing):
         self._occurrences = Occurrences()
         self._sums = [0, 0, 0, 0]
         """Of all requests: uncached input, read from and written to the cache, output."""
-        self.uncounted: list[Group] = []
-        """Requests of which the sums do not know yet, or not all."""
+        self.uncounted: list[Usage] = []
+        """What the sums do not know yet."""
+        self._outdated: list[Usage] = []
+        """What they may know, and is known better now."""
         # The record in hand.
         self.node = ROOT
         self.side = False
@@ -282,10 +282,11 @@ class State(Growing):
         elif output == old.output and fresh == old.input and read == old.cache_read and write == old.cache_write:
             return
         if old is not None:
+            self._outdated.append(old)
             fresh, read = max(fresh, old.input), max(read, old.cache_read)
             write, output = max(write, old.cache_write), max(output, old.output)
         group.usage = Usage(group.key, fresh, read, write, output)
-        self.uncounted.append(group)
+        self.uncounted.append(group.usage)
         if group.carrier >= 0:
             self.replace_at(group.carrier, usage=group.usage)
 
@@ -297,11 +298,11 @@ class State(Growing):
 
     def total(self) -> Usage:
         """All requests together."""
-        for group in self.uncounted:
-            more = zip(self._sums, _four(group.usage), _four(group.counted), strict=True)
-            self._sums = [known + now - before for known, now, before in more]
-            group.counted = group.usage
-        self.uncounted.clear()
+        for sign, usages in ((1, self.uncounted), (-1, self._outdated)):
+            for usage in usages:
+                more = usage.input, usage.cache_read, usage.cache_write, usage.output
+                self._sums = [known + sign * count for known, count in zip(self._sums, more, strict=True)]
+            usages.clear()
         return Usage("total", *self._sums)
 
     def called(self, call: ToolCall, turn: int) -> None:
@@ -337,7 +338,3 @@ class State(Growing):
             for place in range(self.tree.first(node), self.tree.end(node, len(self.messages))):
                 self.replace_at(place, in_context=kept)
         super().settle()
-
-
-def _four(usage: Usage | None) -> tuple[int, int, int, int]:
-    return (usage.input, usage.cache_read, usage.cache_write, usage.output) if usage is not None else (0, 0, 0, 0)

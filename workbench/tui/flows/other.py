@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from workbench.tui.app import WorkbenchApp
 
 RECORDS_SHOWN = 12
+PASSED_SHOWN = 3
 
 
 async def undo(app: WorkbenchApp) -> None:
@@ -30,6 +31,9 @@ async def undo(app: WorkbenchApp) -> None:
         Content.assemble(("done by ", paint.QUIET), paint.line(plan.by), f"  {paint.clock(plan.at, app.clock())}"),
     ]
     rows += [Content.assemble(("· ", paint.QUIET), paint.line(record)) for record in plan.records[:RECORDS_SHOWN]]
+    rows += [Content.assemble(("newer  ", "$warn"), paint.line(one)) for one in plan.passed[:PASSED_SHOWN]]
+    if len(plan.passed) > PASSED_SHOWN:
+        rows.append(Content.styled(f"and {len(plan.passed) - PASSED_SHOWN} more that stay", "$warn"))
     rows.append(Content.styled("The undo is itself recorded, and can be seen in the log.", paint.QUIET))
     if await app.push_screen_wait(Confirm("undo", paint.stack(rows), "take it back")):
         app.changed(await asyncio.to_thread(app.desk.undo, plan.change))

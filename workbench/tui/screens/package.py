@@ -83,6 +83,8 @@ class PackageScreen(Modal[PackageAnswer]):
         self._first, self._pack, self._settle = shown, pack, settle
         self._choice = shown.draft.choice
         self._places: dict[str, int] = {}
+        self._steps = 0
+        """How often the budget was made larger than it first was, less how often smaller."""
 
     @property
     def stored(self) -> bool:
@@ -255,12 +257,18 @@ class PackageScreen(Modal[PackageAnswer]):
             self._want(replace(self._choice, pins=self._choice.pins ^ {row.id}, without=without))
 
     def action_budget(self, direction: int) -> None:
-        """A larger or smaller budget, packed at once."""
+        """A larger or smaller budget, packed at once; a step up and one down come back to the same number."""
         if self.shown is None or self._fixed():
             return
-        budget = self._choice.budget or self.shown.draft.budget
-        moved = round(budget * (1 + BUDGET_STEP)) if direction > 0 else round(budget / (1 + BUDGET_STEP))
-        self._want(replace(self._choice, budget=max(SMALLEST_BUDGET, moved)))
+        first = self._first.draft
+        steps = self._steps + direction
+        base = max(SMALLEST_BUDGET, first.choice.budget or first.asked or first.budget)
+        moved = round(base * (1 + BUDGET_STEP) ** steps)
+        if moved < SMALLEST_BUDGET:
+            self._say(f"{SMALLEST_BUDGET} tokens are the least that makes a package.")
+            return
+        self._steps = steps
+        self._want(replace(self._choice, budget=moved if steps else first.choice.budget))
 
     def action_settle(self) -> None:
         """Settle the fact of this row, or the first that waits; then pack anew."""

@@ -28,6 +28,9 @@ EMPTY = Content.assemble(
     (" shows those that agents keep for this repository; the messages of the one you take\n", "$quiet"),
     ("appear here as the agent works. From a shell: workbench session attach @ latest", "$quiet"),
 )
+IN_CONTEXT = "in context "
+FRAME = 5
+"""Cells of a frame's upper line that its title cannot have."""
 AGE_EVERY = 60.0
 """Seconds after which ages are written anew."""
 NONE_IN_CONTEXT = Content.styled("No message is in the model's context now. C shows all.", "$quiet")
@@ -104,7 +107,7 @@ class HistoryPane(FilteredPane):
         self.list.show_rows(rows, follow=not words and not self._filtered)
         self._filtered = bool(words)
         self.list.keep_known()
-        self.frame.retitle(self.head(self._detail(history, len(rows))))
+        self._title(history, rows)
         self._figure(history)
         self.message.show(self.list.current)
 
@@ -145,18 +148,36 @@ class HistoryPane(FilteredPane):
             ("── ", "$rule"), paint.fit_parts([part for part in parts if part[0]]), (" ──", "$rule")
         )
 
+    def _title(self, history: HistoryView, rows: Sequence[MessageView]) -> None:
+        self.frame.retitle(self.head(self._narrowed(history, rows) if self.narrowed else self._detail(history, len(rows))))
+
+    def _narrowed(self, history: HistoryView, rows: Sequence[MessageView]) -> Content:
+        """What is shown of a history that is narrowed to what the model has, and its tokens; shorter where it must."""
+        from workbench.services.rows import cost
+
+        total, tokens = len(history.messages), cost(rows)
+        room = self.frame.outer_size.width - self.head().cell_length - FRAME
+        numbers = f"{len(rows):,} of {paint.plural(total, 'message')} · {paint.count(tokens)} tokens"
+        if len(numbers) > room - len(IN_CONTEXT):
+            numbers = f"{len(rows):,} of {total:,} · {paint.short(tokens)} tokens"
+        return Content.assemble((IN_CONTEXT, "$info"), (numbers, paint.QUIET), self._gone(history))
+
     def _detail(self, history: HistoryView, shown: int) -> Content:
         total = len(history.messages)
         if not total:
             return Content("")
         number = paint.plural(total, "message") if shown == total else f"{shown:,} of {paint.plural(total, 'message')}"
         kept = f"{paint.count(history.tokens_kept)} of {paint.count(history.tokens_all)} tokens kept"
+        return Content.assemble((f"{number} · {kept}", paint.QUIET), self._gone(history))
+
+    def _gone(self, history: HistoryView) -> Content:
         gone = f" · {paint.plural(len(history.absent), 'session')} not on this machine" if history.absent else ""
-        only = ("in context ", "$info") if self.narrowed else ("", "")
-        return Content.assemble(only, (f"{number} · {kept}", paint.QUIET), (gone, "$warn"))
+        return Content.styled(gone, "$warn")
 
     def on_resize(self) -> None:
-        """The heads stand above their columns."""
+        """The heads stand above their columns; a title fits its frame."""
+        if self.narrowed and self.view is not None:
+            self._title(self.view.history, self.list.rows)
         width = self.list.scrollable_content_region.width - 1
         parts: list[Content | str | tuple[str, str]] = ["   "]
         if width >= WITH_SEQ:

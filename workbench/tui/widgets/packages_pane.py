@@ -126,5 +126,7 @@ class PackagesPane(Pane):
         pending = sum(p.status == "pending" for p in view.packages)
         stale = sum(p.stale for p in view.packages)
         waiting = f"{pending} pending" if pending else ""
-        asks = (f" · {stale} stale", "$life-challenged") if stale else ("", "")
-        self.retitle(self.head(Content.assemble((waiting, paint.QUIET), asks)))
+        # Only pending ones are judged: the stale are among them, never beside them.
+        asks = ("stale" if stale == pending else f"{stale} stale") if stale else ""
+        comma = ", " if waiting and asks else ""
+        self.retitle(self.head(Content.assemble((waiting + comma, paint.QUIET), (asks, "$life-challenged"))))
