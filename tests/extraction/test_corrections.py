@@ -10,6 +10,7 @@ from workbench.compiler.compilation import Blocked
 from workbench.domain.delta import Delta
 from workbench.domain.fact import Fact
 from workbench.domain.task import Task
+from workbench.extraction import Extractor
 from workbench.services import facts, packages, reviewing, state, tasks
 from workbench.services.context import Context
 from workbench.services.status import status
