@@ -221,3 +221,15 @@ def test_a_purge_and_a_merge_are_not_undone(run: Run, workspace: Path, tmp_path:
     refused = run("undo", "--json")
     assert (refused.code, "rollback" in refused.error["message"]) == (5, True)
     assert run("note", "read", "k").code == 0
+
+
+def test_evidence_stays_and_what_is_older_is_named(run: Run, workspace: Path) -> None:
+    run("task", "new", "Filter")
+    run("fact", "propose", "theme", "blue")
+    older = last_change(run)
+    run("evidence", "run", "@", "--yes", "--", "true")
+    refused = run("undo", "--json")
+    assert (refused.code, "evidence" in refused.error["message"]) == (5, True)
+    assert f"workbench undo {older}" in refused.error["hint"]
+    assert run("undo", older).code == 0
+    assert facts(run) == {}

@@ -231,3 +231,35 @@ def test_a_phrase_without_a_kind_is_named(run: Any, workspace: Path) -> None:
     result = run("extract", "notes.md")
     assert result.code == 2
     assert "cast in stone" in result.err
+
+
+@pytest.fixture
+def proposed(run: Any, task: str, workspace: Path) -> str:
+    """Notes of which everything was proposed, a claim among it; the id of that change."""
+    assert run("fact", "propose", "theme", "blue", "--yes").code == 0
+    (workspace.parent / "notes.md").write_text(NOTES)
+    done = run("extract", "notes.md", "--propose", "@", "--json").json["proposed"]
+    assert (len(done["pending"]), done["claims"]) == (1, 1)
+    return str(run("log", "--limit", "1", "--json").json["changes"][0]["id"])
+
+
+def test_what_was_proposed_is_taken_back_and_the_claim_stays(run: Any, proposed: str, workspace: Path) -> None:
+    back = run("undo")
+    assert back.code == 0, back.err
+    assert "as it was before; 1 claim on record stays" in back.out
+    records = Workspace.open(find_existing(workspace.parent)).load()
+    assert [fact.key for fact in records.facts.values()] == ["theme"]
+    assert [task.state.pending for task in records.tasks.values()] == [()]
+    assert [line.kind for line in records.evidence] == ["claim"]
+    assert run("undo").code == 0  # what is older is reached
+    assert not registry(workspace.parent).facts
+
+
+def test_a_proposal_whose_place_another_fact_took_is_not_taken_away(run: Any, proposed: str, workspace: Path) -> None:
+    (port,) = registry(workspace.parent).group("port")
+    assert run("fact", "propose", "port", "9090", "--yes").code == 0
+    (new,) = registry(workspace.parent).heads("port")
+    assert new.supersedes == (port.id,)
+    refused = run("undo", proposed, "--json")
+    assert (refused.code, new.id in refused.error["message"] + refused.error["hint"]) == (4, True)
+    assert port.id in registry(workspace.parent).facts

@@ -193,3 +193,13 @@ def test_forget_takes_what_is_known_of_sessions_along(run: Run, home: Path, work
     assert index.exists()
     assert str(index) in run("forget", "--yes", "--json").json["removed"]
     assert not index.exists()
+
+
+def test_where_sessions_are_looked_for_is_said(run: Run, workspace: Path, tmp_path: Path) -> None:
+    assert "~/.claude/projects, ~/.config/claude/projects and ~/.codex/sessions;" in run("session", "list").out
+    moved = {"CLAUDE_CONFIG_DIR": str(tmp_path / "c"), "CODEX_HOME": str(tmp_path / "x")}
+    said = run("session", "list", env=moved).out
+    assert f"{tmp_path}/c/projects and {tmp_path}/x/sessions (as CLAUDE_CONFIG_DIR and CODEX_HOME say)" in said
+    run("task", "new", "Filter")
+    missing = run("session", "attach", "@", "latest", "--json", env=moved)
+    assert (missing.code, f"{tmp_path}/x/sessions" in missing.error["hint"]) == (3, True)

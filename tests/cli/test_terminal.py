@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from workbench.agents.presence import Presence
+
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
 
@@ -86,3 +88,20 @@ def test_an_agent_in_a_pseudo_terminal_is_no_person(
         assert call.wait() == 5
         assert b"person" in call.seen
     assert run("fact", "show", green, "--json").json["fact"]["lifecycle"] == "proposed"
+
+
+def test_without_a_terminal_a_person_is_told_what_is_needed(
+    run: Run, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workbench.services.context.detect", lambda env: Presence(None))
+    fact = run("fact", "propose", "ui.color", "blue", "--json").json["fact"]["id"]
+    nobody = {"WORKBENCH_HUMAN_SHELL": ""}
+    for given in ((), ("--yes",)):
+        refused = run("fact", "retract", fact, *given, "--json", env=nobody)
+        assert (refused.code, "--as human --yes" in refused.error["hint"]) == (5, True)
+        assert "--yes" not in refused.error["message"]
+    refused = run("fact", "retract", fact, "--as", "human", "--json", env=nobody)
+    assert (refused.code, refused.error["hint"].endswith("give --yes")) == (5, True)
+    agents = run("fact", "retract", fact, "--as", "agent:pi", "--json", env=nobody)
+    assert (agents.code, "--yes" in agents.error["hint"]) == (5, False)
+    assert run("fact", "retract", fact, "--why", "no", "--as", "human", "--yes", env=nobody).code == 0

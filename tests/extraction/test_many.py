@@ -6,6 +6,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
@@ -56,20 +59,61 @@ def test_none_is_left_where_nobody_wants_the_rest() -> None:
     assert not _children()
 
 
-def test_such_a_process_ends_with_the_program_that_asked() -> None:
-    process = subprocess.Popen(
-        (sys.executable, "-P", "-m", many.__name__), stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path.home()
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="children are listed in /proc")
+def test_none_outlives_the_program_that_asked() -> None:
+    program = (
+        "from workbench.extraction import Place; from workbench.services.many import extract_each\n"
+        "found = extract_each([('word ' * 400_000, Place()), ('x', Place())], processes=2)\n"
+        "print('begun', flush=True); list(found)"
     )
-    out, _ = process.communicate(timeout=60)
-    assert (out, process.returncode) == (b"", 0)
+    process = subprocess.Popen((sys.executable, "-P", "-c", program), stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.readline()
+    wait_until(lambda: len(_children(process.pid)) == 2)
+    children = _children(process.pid)
+    process.kill()
+    process.communicate()
+    wait_until(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
 
 
-def _children() -> list[int]:
-    """Living children of this process that extract."""
+@pytest.mark.parametrize("program", ["/nonexistent/python", "", None, "/bin/false"])
+def test_where_no_process_can_be_had_the_work_is_done_here(
+    program: str | None, alone: list[Extraction], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", program)
+    assert list(extract_each(TALK, processes=2)) == alone
+
+
+def test_where_no_thread_can_be_had_the_work_is_done_here(
+    alone: list[Extraction], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert list(extract_each(TALK[:300], processes=2)) == alone[:300]
+
+
+def test_a_process_that_never_answers_is_given_up(alone: list[Extraction], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(many, "_BEGIN", "import time; time.sleep(600)")
+    monkeypatch.setattr(many, "_PATIENCE", 0.2)
+    assert list(extract_each(TALK[:300], processes=2)) == alone[:300]
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    for _ in range(600):
+        if true():
+            return
+        time.sleep(0.05)
+    pytest.fail("it never came true")
+
+
+def _children(of: int | str = "self") -> list[int]:
+    """Living children of a process that extract."""
     found = []
-    for task in Path("/proc/self/task").iterdir():
+    for task in Path(f"/proc/{of}/task").iterdir():
         for child in map(int, (task / "children").read_text().split()):
             words = Path(f"/proc/{child}/cmdline").read_bytes()
-            if many.__name__.encode() in words:
+            if b"import answer" in words:
                 found.append(child)
     return found

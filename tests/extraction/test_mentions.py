@@ -185,3 +185,21 @@ def test_any_text_is_read_without_harm(text: str) -> None:
 def test_reading_twice_gives_the_same(parts: list[str]) -> None:
     text = "\n".join(parts)
     assert EXTRACTOR.extract(text) == Extractor().extract(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We never decided on Postgres.",
+        "We decided to use Postgres, haha no.",
+        "I dreamt that we decided to use Postgres.",
+        "You must be joking, the build is green again.",
+        "You must not use tabs, just kidding.",
+        "It must be Friday.",
+        "我们从来没有决定用 Postgres。",
+        "不要客气。",
+        "不得不说，你做得很好。",
+    ],
+)
+def test_what_is_said_in_jest_or_by_way_of_speaking_is_no_statement(text: str) -> None:
+    assert EXTRACTOR.extract(text).finds == ()

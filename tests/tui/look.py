@@ -6,7 +6,7 @@ import sys
 import time
 
 from tests.tui import data
-from tests.tui.fake import FakeDesk
+from tests.tui.fake import FakeDesk, UndoPlan
 from tests.tui.hostile import SHORT, poison
 from workbench.resources import data_folder
 from workbench.tui.app import WorkbenchApp
@@ -17,10 +17,10 @@ from workbench.tui.settings import Settings
 class Stuck(FakeDesk):
     """Another process writes and does not stop."""
 
-    def undo(self, change: str) -> str:
+    def undo_plan(self) -> UndoPlan | None:
         """Wait for it."""
         time.sleep(60)
-        return super().undo(change)
+        return super().undo_plan()
 
 
 def app(view: str = "full", theme: str = "workbench-dark") -> WorkbenchApp:

@@ -11,6 +11,7 @@ from tests.tui.fake import FakeDesk
 from tests.tui.seeing import says, sees, text_of, until
 from workbench.resources import data_folder
 from workbench.services.view import HistoryView
+from workbench.tui import paint
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.settings import Settings
 
@@ -100,3 +101,12 @@ def test_looks(snap_compare, size, desk):
         await pilot.pause()
 
     assert snap_compare(app, terminal_size=size, run_before=ready)
+
+
+@pytest.mark.parametrize(("width", "said"), [(80, "8 of 19 messages · {} tokens"), (50, "8 of 19 · {} tokens")])
+async def test_the_tokens_are_those_of_what_is_shown(opened, desk, width, said):
+    shown = sum(row.tokens for row in desk.view().history.messages if row.message.in_context)
+    tokens = f"{shown:,}" if width == 80 else paint.short(shown)
+    async with opened(desk, size=(width, 24)) as (_app, pilot):
+        await pilot.press("2", "C")
+        await sees(pilot, f"in context {said.format(tokens)}")

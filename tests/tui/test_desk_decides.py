@@ -9,7 +9,7 @@ import pytest
 
 from workbench.domain.arrival import Arrival
 from workbench.errors import RefusedError, VersionConflictError
-from workbench.services import facts, tasks, workspaces
+from workbench.services import evidence, facts, tasks, workspaces
 from workbench.services.context import Context, open_context
 from workbench.tui.services_desk import ServicesDesk
 
@@ -83,3 +83,18 @@ def test_two_spellings_of_a_key_are_offered_and_joined(ctx: Context) -> None:
     assert (settling.proposal.key, settling.look_alikes) == ("server.port", ())
     with pytest.raises(RefusedError):
         desk.join_keys("server.port", "port.server")
+
+
+def test_evidence_does_not_stand_in_the_way_of_an_undo(ctx: Context) -> None:
+    desk = ServicesDesk(ctx)
+    assert desk.undo_plan() is None
+    task = tasks.new(ctx, {"title": "Filter"})
+    evidence.add(ctx, task, "claim", {"text": "it works"})
+    plan = desk.undo_plan()
+    assert plan is not None
+    assert plan.command.startswith("task new")
+    assert ["recorded evidence" in one for one in plan.passed] == [True]
+    desk.undo(plan.change)
+    assert not ctx.workspace.load().tasks
+    with pytest.raises(RefusedError, match="recorded evidence"):
+        desk.undo_plan()

@@ -362,3 +362,22 @@ async def test_who_leaves_is_said_before_it_is_launched(opened, desk):
         await pilot.press("enter")
         await screen(pilot, LaunchScreen)
         await sees(pilot, "Claude Code is asked to stop: /exit in pane %3")
+
+
+async def test_a_budget_step_up_and_one_down_come_back(opened, desk):
+    async with opened(desk) as (_, pilot):
+        await to_package(pilot)
+        for key, budget in (("plus", 1280), ("minus", None), ("minus", 819), ("plus", None)):
+            await pilot.press(key)
+            await until(pilot, lambda budget=budget: desk.done[-1][1].budget == budget)
+        await sees(pilot, "of 1,024 tokens")
+
+
+async def test_what_space_took_in_space_leaves_out_again(opened, desk):
+    async with opened(desk) as (_, pilot):
+        await to_package(pilot)
+        await pilot.press("G", "space")
+        await until(pilot, lambda: desk.done[-1][1].pins == {"row10"})
+        await sees(pilot, "[^]")
+        await pilot.press("space")
+        await until(pilot, lambda: desk.done[-1][1] == Choice("codex"))

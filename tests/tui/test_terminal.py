@@ -90,11 +90,8 @@ def test_signals_give_the_terminal_back(number):
 def test_a_signal_ends_it_while_it_waits_for_another_that_writes():
     with opened("stuck") as terminal:
         terminal.read_until(b"tokens kept")
-        os.write(terminal.fd, b"u")
-        terminal.read_until(b"take it back")
-        os.write(terminal.fd, b"\r")
-        os.write(terminal.fd, b"u")
-        terminal.read_until(b"waits for another")
+        os.write(terminal.fd, b"uu")
+        terminal.read_until(b"Something")
         terminal.process.send_signal(signal.SIGTERM)
         assert terminal.read_to_the_end() == 128 + signal.SIGTERM
         assert termios.tcgetattr(terminal.inner)[:4] == terminal.before[:4]

@@ -230,8 +230,9 @@ def describe(change: Change) -> str:
         undone = "come back" if cut[0].get("act") in ("drop", "summarise", "externalise") else "as they were before"
         parts.append(f"{messages} message{'s' if messages != 1 else ''} {undone}")
     what = one_line("; ".join(parts), 120)
-    if remains := stays(change):
-        what += f"{'; ' if what else ''}{remains}"
+    with_facts = [r.after for r in change.records if r.kind == "tasks" and r.before and r.after] if parts else []
+    also = [f"task {after['slug']} as it was before" for after in with_facts]
+    what = "; ".join(part for part in (what, *also, stays(change)) if part)
     return f"{change.command}{': ' if what else ''}{what} (by {change.actor}, {change.at})"
 
 

@@ -53,8 +53,8 @@ def looked_in(env: Mapping[str, str]) -> str:
     from workbench.sessions.codex.discovery import home_folder
 
     claude, codex = [root / "projects" for root in roots(env)], home_folder(env) / "sessions"
-    home = env.get("HOME") or str(Path.home())
-    names = [f"~{str(p)[len(home):]}" if p.is_relative_to(home) else str(p) for p in (*claude, codex)]
+    home = Path(env.get("HOME") or Path.home())
+    names = [f"~/{p.relative_to(home)}" if p.is_relative_to(home) else str(p) for p in (*claude, codex)]
     told = [one for one in ("CLAUDE_CONFIG_DIR", "CODEX_HOME") if env.get(one)]
     why = f" (as {' and '.join(told)} say{'s' if len(told) == 1 else ''})" if told else ""
     return f"{', '.join(names[:-1])} and {names[-1]}{why}"

@@ -18,7 +18,7 @@ from workbench.services.context import Context
 from workbench.services.kept import copies
 from workbench.services.places import in_worktree
 from workbench.services.pool import SessionState
-from workbench.services.session_list import listing, worktree_of_session
+from workbench.services.session_list import listing, looked_in, worktree_of_session
 from workbench.store.records import Records
 
 if TYPE_CHECKING:

@@ -88,8 +88,9 @@ class WriterLock:
 
     def __exit__(self, *_: object) -> None:
         if self._descriptor >= 0:
-            os.close(self._descriptor)  # closing releases it
-            self._descriptor = -1
+            # In this order: an interrupt between the two would have it closed twice.
+            descriptor, self._descriptor = self._descriptor, -1
+            os.close(descriptor)  # closing releases it
 
     def _wait(self, until: float) -> int | None:
         """A descriptor that holds the lock; None when the time is over."""

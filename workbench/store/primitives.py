@@ -167,14 +167,14 @@ class Beside:
         """Take the file's place, at once."""
         step("rename", self.shown)
         os.rename(self._temporary, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
-        os.close(self.descriptor)
-        self.descriptor = -1
+        descriptor, self.descriptor = self.descriptor, -1
+        os.close(descriptor)
 
     def drop(self) -> None:
         """Leave nothing behind; does nothing once it was put in its place."""
         if self.descriptor >= 0:
-            os.close(self.descriptor)
-            self.descriptor = -1
+            descriptor, self.descriptor = self.descriptor, -1
+            os.close(descriptor)
             with contextlib.suppress(OSError):
                 os.unlink(self._temporary, dir_fd=self._folder)
 

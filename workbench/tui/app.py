@@ -226,7 +226,8 @@ class WorkbenchApp(LookingApp):
             case _:
                 flow = self._flow(event)
                 if flow is not None:
-                    self._run_flow(flow)
+                    first, self._flowing = not self._flowing, True
+                    self._run_flow(flow, first)
 
     def _flow(self, event: Act) -> Coroutine[Any, Any, Any] | None:
         if self._flowing and event.what != "copy":
@@ -250,17 +251,17 @@ class WorkbenchApp(LookingApp):
         import workbench.tui.flows.routes  # noqa: F401
 
     @work(group="flow", exit_on_error=False)
-    async def _run_flow(self, flow: Coroutine[Any, Any, Any]) -> None:
-        self._flowing = True
+    async def _run_flow(self, flow: Coroutine[Any, Any, Any], first: bool) -> None:
         try:
             await flow
-            if self._leaving:
+            if self._leaving and first:
                 await self.leave()
         except WorkbenchError as error:
             self.fail(error)
             self.nudge()
         finally:
-            self._flowing = self._leaving = False
+            if first:
+                self._flowing = self._leaving = False
 
     @on(Worker.StateChanged)
     def _worker_ended(self, event: Worker.StateChanged) -> None:

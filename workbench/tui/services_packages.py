@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import msgspec
 
@@ -268,6 +269,7 @@ def _room(budget: Json) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _asked(budget: Mapping[str, Any]) -> int:
+def _asked(budget: dict[str, Any]) -> int:
     """What was asked for, before margin; where nobody asked, what the default came to."""
-    return budget["given"] or round(budget["tokens"] / (1 - budget["margin"]))
+    given: int | None = budget["given"]
+    return given or round(budget["tokens"] / max(0.01, 1 - budget["margin"]))

@@ -31,7 +31,8 @@ COMMANDS = (
         "undo",
         "take your last change back",
         "Takes back the last change of whoever asks, or the one that is named; that is a change like any other, "
-        "survives a restart, and is refused where a record changed since.",
+        "survives a restart, and is refused where a record changed since. Evidence and claims that came with it "
+        "stay on record.",
         (word("CHANGE", "a change of yours, by unique id prefix; the last one where not given", optional=True),),
         exits=("3 nothing to undo", "4 a record changed since", "5 it is of a kind that is taken back another way"),
         keys="changes[]{id,time,actor,record,version,before,after,why}",

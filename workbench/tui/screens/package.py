@@ -13,6 +13,7 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widgets import ContentSwitcher, Static
 
+from workbench.compiler.refusal import yields_to_pin
 from workbench.domain.package import Difference
 from workbench.errors import WorkbenchError
 from workbench.services.view import FactView
@@ -240,8 +241,13 @@ class PackageScreen(Modal[PackageAnswer]):
             return
         if row.id in self._choice.without:
             self._want(replace(self._choice, without=self._choice.without - {row.id}))
+        elif row.id in self._choice.pins:
+            self._want(replace(self._choice, pins=self._choice.pins - {row.id}))
         elif row.included and row.tier == "required":
-            self._say("What is required cannot be left out.")
+            named = row.source_type.replace("_", " ")
+            self._say(f"What is required cannot be left out: every package of this task carries this ({named}).")
+        elif self._stays_out(row):
+            return
         elif row.included:
             self._want(
                 replace(self._choice, without=self._choice.without | {row.id}, pins=self._choice.pins - {row.id})
@@ -253,6 +259,8 @@ class PackageScreen(Modal[PackageAnswer]):
         """Pin the row, or take the pin away."""
         row = self.query_one(ManifestList).current
         if row is not None and not self._fixed():
+            if row.id not in self._choice.pins and self._stays_out(row):
+                return
             without = self._choice.without - {row.id}
             self._want(replace(self._choice, pins=self._choice.pins ^ {row.id}, without=without))
 
@@ -307,6 +315,13 @@ class PackageScreen(Modal[PackageAnswer]):
             self._say("It is blocked: a larger budget (+) lets it in.")
         else:
             self.dismiss(PackageAnswer("go", self._choice))
+
+    def _stays_out(self, row: PackageRow) -> bool:
+        """Whether not even a pin brings a row in: it does not hold, or is not of this task; that is said."""
+        stays = row.tier == "forbidden" and not yields_to_pin(row.reason)
+        if stays:
+            self._say(f"It stays out, pinned or not: {(row.reason or 'not of this task').replace('_', ' ')}.")
+        return stays
 
     def _fixed(self) -> bool:
         if self.stored:

@@ -23,7 +23,9 @@ EVERY = 3.0
 """Seconds after which it is looked again who is live."""
 NONE = Content.assemble(
     ("No agent has a session for this repository.\n", "$label"),
-    ("Start one in it, in a terminal beside this one; it appears here by itself.", "$quiet"),
+    ("Start one in it, in a terminal beside this one; it appears here by itself.\n", "$quiet"),
+    ("Looked for in ~/.claude/projects and ~/.codex/sessions,\n", "$quiet"),
+    ("or beneath CLAUDE_CONFIG_DIR and CODEX_HOME.", "$quiet"),
 )
 NO_HIT = Content.styled("No session holds these words.", "$quiet")
 Load = Callable[[], Awaitable[Sequence[SessionChoice]]]

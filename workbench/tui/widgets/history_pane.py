@@ -29,8 +29,8 @@ EMPTY = Content.assemble(
     ("appear here as the agent works. From a shell: workbench session attach @ latest", "$quiet"),
 )
 IN_CONTEXT = "in context "
-FRAME = 5
-"""Cells of a frame's upper line that its title cannot have."""
+FRAME = 7
+"""Cells of a frame's upper line that the detail of a title cannot have."""
 AGE_EVERY = 60.0
 """Seconds after which ages are written anew."""
 NONE_IN_CONTEXT = Content.styled("No message is in the model's context now. C shows all.", "$quiet")
@@ -107,7 +107,7 @@ class HistoryPane(FilteredPane):
         self.list.show_rows(rows, follow=not words and not self._filtered)
         self._filtered = bool(words)
         self.list.keep_known()
-        self._title(history, rows)
+        self._write_title(history, rows)
         self._figure(history)
         self.message.show(self.list.current)
 
@@ -148,14 +148,17 @@ class HistoryPane(FilteredPane):
             ("── ", "$rule"), paint.fit_parts([part for part in parts if part[0]]), (" ──", "$rule")
         )
 
-    def _title(self, history: HistoryView, rows: Sequence[MessageView]) -> None:
-        self.frame.retitle(self.head(self._narrowed(history, rows) if self.narrowed else self._detail(history, len(rows))))
+    def _write_title(self, history: HistoryView, rows: Sequence[MessageView]) -> None:
+        detail = self._narrowed(history, rows) if self.narrowed else self._detail(history, len(rows))
+        self.frame.retitle(self.head(detail))
 
     def _narrowed(self, history: HistoryView, rows: Sequence[MessageView]) -> Content:
         """What is shown of a history that is narrowed to what the model has, and its tokens; shorter where it must."""
         from workbench.services.rows import cost
 
         total, tokens = len(history.messages), cost(rows)
+        if not total:
+            return Content("")
         room = self.frame.outer_size.width - self.head().cell_length - FRAME
         numbers = f"{len(rows):,} of {paint.plural(total, 'message')} · {paint.count(tokens)} tokens"
         if len(numbers) > room - len(IN_CONTEXT):
@@ -177,7 +180,7 @@ class HistoryPane(FilteredPane):
     def on_resize(self) -> None:
         """The heads stand above their columns; a title fits its frame."""
         if self.narrowed and self.view is not None:
-            self._title(self.view.history, self.list.rows)
+            self._write_title(self.view.history, self.list.rows)
         width = self.list.scrollable_content_region.width - 1
         parts: list[Content | str | tuple[str, str]] = ["   "]
         if width >= WITH_SEQ:
