@@ -108,7 +108,7 @@ def test_two_programs_in_a_race_propose_once(ctx: Context, enter: Callable[..., 
 def test_only_what_is_new_is_read(ctx: Context, talk: ClaudeTalk, monkeypatch: pytest.MonkeyPatch):
     read: list[str] = []
     real = Extractor.extract
-    monkeypatch.setattr(Extractor, "extract", lambda self, text, place: read.append(text) or real(self, text, place))
+    monkeypatch.setattr(Extractor, "extract", lambda self, text, *more: read.append(text) or real(self, text, *more))
     for number in range(120):
         talk.agent(f"I look at file {number}.")
     follower = hear(ctx)
@@ -128,6 +128,20 @@ def test_between_any_two_messages_others_may_have_their_turn(ctx: Context, talk:
     assert Follower(ctx).step(lambda: turns.append(len(values(ctx))))
     assert turns == [0, 0, 0]  # with the prompt that a talk begins with
     assert set(values(ctx)) == {"user_table", "cache"}
+
+
+def test_what_is_given_up_within_a_message_is_heard_once_after_a_restart(
+    ctx: Context, enter: Callable[..., Context], talk: ClaudeTalk
+):
+    talk.person(" ".join(CONSTRAINTS))
+    left = iter(range(4))
+    with pytest.raises(StopIteration):
+        Follower(ctx).step(lambda: next(left))
+    assert (values(ctx), heard(ctx)) == ({}, {})
+    hear(enter())
+    hear(enter())
+    assert len(values(ctx)) == len(offers.rows(ctx)) == len(CONSTRAINTS)
+    assert heard(ctx)[talk_name(talk)].said == 2
 
 
 def test_a_read_only_program_and_an_agents_write_nothing(

@@ -84,6 +84,51 @@ async def test_a_message_that_is_gone_to_shows_all_again(opened, desk):
         assert app.main.history.list.current.message.seq == 3
 
 
+async def test_the_cursor_comes_back_to_where_it_was_left(opened, desk):
+    async with opened(desk) as (app, pilot):
+        rows = app.main.history.list
+        await pilot.press("g", "C")
+        await sees(pilot, "8 of 19")
+        assert rows.current.message.seq == COMPACTED
+        await pilot.press("C")
+        await sees(pilot, " 19 messages")
+        assert rows.current.message.seq == 1
+        await pilot.press("C", "j", "C")
+        await sees(pilot, " 19 messages")
+        assert rows.current.message.seq == COMPACTED + 1
+        await pilot.press("slash", *"no message holds this")
+        await until(pilot, lambda: not rows.rows)
+        await pilot.press("escape")
+        await until(pilot, lambda: len(rows.rows) == 19)
+        assert rows.current.message.seq == COMPACTED + 1
+
+
+async def test_marks_outlast_what_hides_their_rows_and_are_cut(opened, desk):
+    async with opened(desk) as (app, pilot):
+        rows = app.main.history.list
+        app.main.history.reveal(f"{data.SESSION}#m0010")
+        await pilot.press("space")
+        app.main.history.reveal(f"{data.SESSION}#m0017")
+        await pilot.press("space")
+        marked = frozenset(f"{data.SESSION}#m00{number}" for number in (10, 17, 18))
+        assert rows.marks == marked
+        assert "not shown" not in text_of(app)
+        await pilot.press("C")
+        await sees(pilot, "3 marked, 1 not shown · in context 8 of 19")
+        await pilot.press("slash", *"no message holds this")
+        await sees(pilot, "3 marked, 3 not shown")
+        await pilot.press("enter")
+        assert rows.marks == marked
+        await pilot.press("t")
+        await sees(pilot, "drop 3 messages")
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
+        app.main.history.reveal(f"{data.SESSION}#m0010")
+        await pilot.pause()
+        assert rows.marks == marked
+        assert "not shown" not in text_of(app)
+
+
 async def test_without_messages_it_says_why_not(opened):
     async with opened(FakeDesk(data.empty_view())) as (_, pilot):
         await pilot.press("C")

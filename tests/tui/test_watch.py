@@ -96,3 +96,22 @@ def test_work_beside_the_screen_rests_until_what_is_new_is_painted(monkeypatch):
     quiet.set()
     work.join(10)
     assert not work.is_alive()
+
+
+async def test_who_leaves_waits_for_nothing_that_is_heard(opened):
+    desk = FakeDesk()
+    begun, given_up = threading.Event(), threading.Event()
+
+    def listen(pause):
+        begun.set()
+        try:
+            while True:
+                pause()
+        finally:
+            given_up.set()
+
+    desk.listen = listen
+    async with opened(desk) as (_, pilot):
+        await until(pilot, begun.is_set)
+        await pilot.press("q")
+    assert await asyncio.to_thread(given_up.wait, 10)

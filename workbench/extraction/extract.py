@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -14,7 +14,7 @@ from workbench.extraction.pasting import pasted_lines
 from workbench.extraction.prose import Line, lines_of, masked, place_in
 from workbench.extraction.reading import Reading, read
 from workbench.extraction.rules import Rules, rules_for, rules_of
-from workbench.extraction.sentences import is_han, split
+from workbench.extraction.sentences import head_of, is_han, pieces_of, split
 from workbench.extraction.signs import full_commas, small
 from workbench.extraction.speakers import speakers, speaks, turns_of
 from workbench.extraction.weighing import scale_of
@@ -23,6 +23,7 @@ _PATH = re.compile(
     r"(?<![\w/])(?:[~.]{0,2}/)?(?:[\w.@-]+/)+[\w.@-]+|(?<![\w.])[\w-]+\.(?:py|ts|tsx|js|jsx|go|rs|java|md|toml|ya?ml|json|sql|sh|html|css|rb|c|h|cpp|txt|pdf|csv|lock|mod)\b"
 )
 _LABEL_ONLY = re.compile(r"[【\[]?\s*([^：:】\]\n]{1,24}?)\s*(?:[】\]]|[：:])\s*$")
+_LONGEST_LABEL = 60
 _LABEL_ENDS = ("】", "]", "：", ":")
 _LABELLED = re.compile(r"[【\[]([^】\]]{1,16})[】\]]\s*(\S.*)$")
 _TODO_COMMENT = re.compile(r"`?(?://|#|/\*|--|<!--)\s*(?:TODO|FIXME|XXX|HACK)\b[^`\n*]*(?:\*/)?`?", re.IGNORECASE)
@@ -66,12 +67,13 @@ class Extractor:
             corrections_for(rules.language).patterns.prepare()
         self._judged = lru_cache(maxsize=_REMEMBERED)(self._judge)
 
-    def extract(self, text: str, place: Place | None = None) -> Extraction:
+    def extract(self, text: str, place: Place | None = None, pause: Callable[[], None] = lambda: None) -> Extraction:
         """All statements of a text.
 
         Args:
             text: What was said; code, logs and quotations in it are no statements.
             place: Where it stands, carried into every find; of a person's message, ``typed`` where it reads so.
+            pause: Called between any two sentences; what it raises gives the text up.
         """
         if not text.strip():
             return Extraction(form="chat")
@@ -83,6 +85,8 @@ class Extractor:
         process = 0
         number = 0
         for quote, line, found in self._sentences(lines, turns.others):
+            if number:
+                pause()
             sentence, number = number, number + 1
             if not found and not finds:
                 process += 1
@@ -111,7 +115,9 @@ class Extractor:
         return tuple(
             Undecided(quote, self._at(place, number, line, pasted))
             for number, (quote, line, found) in enumerate(self._sentences(list(lines_of(text)), turns.others))
-            if not found and line.kind in ("prose", "item") and not is_process(masked(quote), self.book.of(quote))
+            if not found
+            and line.kind in ("prose", "item")
+            and not is_process(head_of(masked(quote)), self.book.of(quote))
         )
 
     def _at(self, place: Place, sentence: int, line: Line, pasted: frozenset[int]) -> Place:
@@ -169,19 +175,24 @@ class Extractor:
 
     def _listed(self, section: str, text: str) -> tuple[Find, ...]:
         """What an item of a list states, which is under a heading that says what its items are."""
-        judged = self._judged(text)
+        pieces = [text[start : start + len(piece)] for start, piece in pieces_of(masked(text))]
+        judged = tuple(find for piece in pieces for find in self._judged(piece))
         if section == "done":
             return tuple(find for find in judged if find.kind != "open")
         if any(find.sure for find in judged):
             return judged
-        finished = section == "open" and is_finished(*self.told(text))
+        finished = section == "open" and any(is_finished(*self.told(piece)) for piece in pieces)
         return () if finished else (self._plain(section, text, "section"),)
 
     def _heading(self, line: Line) -> str | None:
         """The kind of the lines under a heading or a label that stands alone."""
         text = line.text.strip("*_ ")
         if line.kind != "heading":
-            match = _LABEL_ONLY.fullmatch(text) if text.rstrip().endswith(_LABEL_ENDS) else None
+            match = (
+                _LABEL_ONLY.fullmatch(text)
+                if len(text) <= _LONGEST_LABEL and text.rstrip().endswith(_LABEL_ENDS)
+                else None
+            )
             if not match:
                 return None
             text = match[1]
@@ -275,11 +286,18 @@ def _with_reading(find: Find, rules: Rules) -> Find:
 
 def _todo(line: str) -> Find:
     return Find(
-        kind="open", text=line, quote=line, rule="todo", sure=True, paths=place_in(line), priority=_priority(line)
+        kind="open",
+        text=line,
+        quote=line,
+        rule="todo",
+        sure=True,
+        paths=place_in(head_of(line)),
+        priority=_priority(line),
     )
 
 
 def _priority(text: str) -> Priority:
+    text = head_of(text)
     words = rules_of(text).words
     return 1 if words["blocks"].search(text) else 3 if words["nice"].search(text) else 2
 
@@ -288,7 +306,7 @@ def paths_in(text: str) -> tuple[str, ...]:
     """Files and folders that a statement names."""
     if "/" not in text and "." not in text[:-1]:
         return ()
-    return tuple(dict.fromkeys(match[0] for match in _PATH.finditer(text)))
+    return tuple(dict.fromkeys(match[0] for _, piece in pieces_of(text) for match in _PATH.finditer(piece)))
 
 
 def _is_talk(text: str) -> bool:

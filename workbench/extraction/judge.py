@@ -19,7 +19,7 @@ _AN_AFTERTHOUGHT = 14
 _A_NOD = 4
 """Characters: \u8bf4\u597d\u4e86 before what was agreed."""
 _STOPS = ".!。！ "
-LEAST_LEAD: Mapping[str, int] = {"en": 50, "zh": 80}
+LEAST_LEAD: Mapping[str, int] = {"en": 35, "zh": 65}
 """On the scale, in hundredths, by language: how far before process a sentence has to be to state something."""
 LEAST_OF_A_PIECE, LEAST_AGAINST = 20, 300
 """The same of a piece of a sentence that may be a statement by itself, and of a sentence that a rule calls process."""
@@ -28,6 +28,8 @@ LEAST_OF_A_RULE = -350
 HOPELESS = -350
 """What is so far behind process by what it is made of stays process whatever the rules say: they are not asked."""
 _SHORTEST_PIECE = 4
+_MOST_CLAUSES = 8
+"""Of a sentence that is cut in two those between which it may be: each takes as long as the whole."""
 LEAST_SECOND = 0
 """How far before process a further kind has to be in a sentence that is looked at for two statements."""
 LEAST_APART = {True: 150, False: 500}
@@ -153,7 +155,7 @@ def _binds(text: str, rules: Rules) -> bool:
 def _apart(whole: _Weighed, seen: Look, masked: str, rules: Rules) -> tuple[Statement, ...]:
     """A statement, cut in two where what comes after a comma states something of another kind by itself."""
     best: tuple[int, int, _Weighed, _Weighed] | None = None
-    for last, clause in pairwise(seen.clauses) if whole.second >= LEAST_SECOND else ():
+    for last, clause in pairwise(seen.clauses[:_MOST_CLAUSES]) if whole.second >= LEAST_SECOND else ():
         after = _alone(masked[clause.start : seen.end], rules)
         if after is None or after.kind not in _SECOND[whole.kind]:
             continue

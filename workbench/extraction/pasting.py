@@ -58,7 +58,7 @@ _WROTE = re.compile(
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _GOT = re.compile(
     rf"\b(?:got|received|have|had|saw|there (?:is|was)) (?:this|these|the following) (?:\w+ ){{0,2}}{_PIECE}\b"
-    r".*\bfrom\b",
+    r".{0,200}\bfrom\b",
     re.IGNORECASE,
 )
 _STRONG = re.compile(
@@ -84,7 +84,7 @@ _WEAK = (
     re.compile(r"^[ \t]*\*\*[^*\n]+\*\*[:：.]?\s*$", re.MULTILINE),
     re.compile(r"</?[a-z][\w-]*(?:\s[^<>]*)?>"),
     re.compile(r"^[ \t]*\+ ?\S|\bLine \d+\b", re.MULTILINE),
-    re.compile(r"\[[^\]\n]+\]\(https?://[^)\n]+\)|^!\[", re.MULTILINE),
+    re.compile(r"\[[^\]\n]{1,300}\]\(https?://[^)\n]+\)|^!\[", re.MULTILINE),
 )
 """Shapes that a person may type, though seldom two of them in one message."""
 

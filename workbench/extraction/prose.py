@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from workbench.extraction.sentences import pieces_of
 from workbench.extraction.signs import CODE, HAN, QUOTE
 
 LineKind = Literal["prose", "item", "box_open", "box_done", "heading", "todo", "code", "blank"]
 LONGEST = 4000
-"""Characters of a line that are looked at; longer lines are data."""
+"""Characters that are looked at together; a longer line of prose is looked at in pieces, any other is data."""
 
 _FENCE = re.compile(r"\s*(```|~~~)")
 _TODO = re.compile(r"(?://|#|/\*|<!--|--|;|%|\{-)\s*(?:TODO|FIXME|XXX|HACK)\b[^\n]*", re.IGNORECASE)
 _TODO_WORD = re.compile("todo|fixme|xxx|hack|unimplemented")
-_TODO_CALL = re.compile(r"\b(?:todo|unimplemented)!\(|\b(?:skip|xfail|ignore)\w*\([^)]*\b(?:TODO|FIXME)\b")
+_TODO_CALL = re.compile(r"\b(?:todo|unimplemented)!\(|\b(?:skip|xfail|ignore)\w*\([^)]{0,200}\b(?:TODO|FIXME)\b")
 _TODO_HEADING = re.compile(r"#+\s*(?:TODO|FIXME)S?:?", re.IGNORECASE)
 _BOX = re.compile(r"\s*(?:[-*+•]\s+)?\[([ xX✓✔-])\]\s+(.*)")
 _NEXT_BOX = re.compile(r"(?<=\S)\s+(?=\[[ xX✓✔]\]\s)")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\(?\d{1,3}[.)、）])\s+(?=\S)")
-_HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*?)\s*#*$")
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*)$")
 _DATA_LINE = re.compile(
-    r"""\s*(?:
+    # Written so that nothing is tried twice over: a line may be long, and made to be slow.
+    r"""\s{4,}(?:\#|//)\s?\S | \s*+(?:
       [{\[].*[}\]],?\s*$                                # JSON
     | "[^"]+"\s*:\s*\S                                  # a member of it
     | [}\])]+[,;]?\s*$
@@ -36,13 +39,13 @@ _DATA_LINE = re.compile(
     | \d{4}-\d\d-\d\d\s+(?:ERROR|WARN|INFO|DEBUG)\b | (?:\w+=\S+\s+)+\w+=["“]
     | npm\s(?:ERR|WARN|notice) | <\d+> | [IWEF]\d{4}\s\d\d:\d\d | \d{4}/\d\d/\d\d\s\d\d:\d\d | [\w.-]+\s+\|\s
     | (?:remote|fatal|git|pytest|cargo|make|docker|kubectl|stderr|stdout):\s | 【(?:错误|警告|报错|日志)】
-    | --\s\S | (?:\"{3}|'{3}) | \s{4,}(?:\#|//)\s?\S
+    | --\s\S | (?:\"{3}|'{3})
     | (?://|/\*|\*/|<!--)\s?\S | \#\s?[a-z]\w*(?:\s*=|\()       # comments
     | (?:raise|throw|assert|echo|printf?|puts|logger?|log|console|expect|return|yield|await|const|let|var|val)\b[\ .(]
-      .*["'“‘].*["'”’]
+      [^"'“‘]*["'“‘].*["'”’]
     | [\w.]+\(["'“].*["'”]\)?.*\)?;?\s*$
     | (?:\$|%|❯|>>>|PS\s?[A-Z]:\\\S*>)\s+\S             # commands
-    | at\s+\S+\s*\(?\S+:\d+                             # stacks
+    | at\s+(?:\S{2,}|\S+\s+\S+):\d                          # stacks
     | File\s+"[^"]+",\s+line\s+\d+
     | Traceback\b | \w*(?:Error|Exception):\s
     | (?:On\sbranch|Your\sbranch\sis|nothing\sto\scommit|no\schanges\sadded|Untracked\sfiles|\(use\s"git)
@@ -50,27 +53,29 @@ _DATA_LINE = re.compile(
     | (?:diff\s--git|@@\s|index\s[0-9a-f]{7}|---\s[ab]/|\+\+\+\s[ab]/)
     | [+](?!\s?\d).* | [+-](?![\s\d-])\S.*[;{(=]
     | \|.*\|\s*$ | [├└│┌┐┘─═║╔]                         # tables
-    | (?:PASS|FAIL|SKIP|OK|not\sok|ok)\s+(?:\d+\s-\s)?\S*[\w][./]\w\S*(?:\s|$)(?!is\b|are\b)  # runs of tests, listings
+    | (?:PASS|FAIL|SKIP|OK|not\sok|ok)\s+(?:\d+\s-\s)?(?=\S*\w[./]\w)\S++(?:\s|$)(?!is\b|are\b)  # runs, listings
     | [bcdlps-](?:[r-][w-][xsS-]){2}[r-][w-][xtT-] | ={2,}>\s | Successfully\s\w+ed\s.*\(
     | [+-]\s{2,}["']?\w[\w.-]*["']?\s?[:=]\s           # a changed line
     | .*\((?:exit|exit\scode|rc)[\s=]?\d+\)$
     | </?[a-zA-Z][\w-]*(?:\s[^>]*)?>                    # markup of harnesses
     | (?:import|from|const|let|var|func|def|class|return|public|private|package|export|if|for|while)\b.*(?:[;{(=]|:\s*$)
     | (?:SELECT|INSERT|UPDATE|CREATE)\b.*\b(?:FROM|INTO|SET|TABLE)\b
-    | [\w.\[\]'"]+\s*(?:=|\+=|:=)\s*.+[;{(\[]\s*$ | [\w.]+\([^)]*\)\s*;?\s*$
+    | [\w.\[\]'"]+\s*(?:=|\+=|:=).+[;{(\[]\s*$ | [\w.]+\([^)]*\)\s*(?:;\s*)?$
     | \[(?:Request\ interrupted|Image)
     | [^\sA-Za-z\d\u3400-\u9fff]{3,}\s*$
     )""",
     re.VERBOSE,
 )
-_INDENTED_CODE = re.compile(r"(?:\t| {4,}).*[;{}()=<>]")
+_INDENTED_CODE = re.compile(r"(?:\t| {4}).*[;{}()=<>]")
 _BLOCK_QUOTE = re.compile(r"\s{0,3}>\s?")
-_INLINE_CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")
+_BACKQUOTES = re.compile("`+")
 _QUOTED = re.compile(
     r"“([^”\n]*)”|「([^」\n]*)」|『([^』\n]*)』|(?<![\w\"])\"([^\"\n]+)\"(?!\w)|(?<!\w)‘([^’\n]{12,})’"
     r"|(?<![A-Za-z0-9'])'((?:[^'\n]|(?<=[A-Za-z])'(?=[A-Za-z])){2,300})'(?![A-Za-z0-9'])"
 )
 _OPENS_QUOTE = re.compile("[“「『\"‘']")
+_CLOSING = {"“": "”", "「": "」", "『": "』", "‘": "’"}
+_SIGNS_OF_CODE = '{}<>=;\\|"_'
 _RULING = re.compile(
     r"\b(?:never|always|must|do not|don.?t)\b"
     r"|禁止|严禁|不要|不得|不能|不许|不准|必须|务必|一律|请勿|保持|只读|[^区类级特个分]别",
@@ -99,16 +104,28 @@ def lines_of(text: str) -> Iterator[Line]:
     traceback = False
     pending: Line | None = None
     for number, raw in _raw_lines(text):
-        line, fenced, traceback = _line(number, raw, fenced, traceback)
-        if pending is not None and _goes_on(pending, line):
-            joined = f"{pending.text} {line.text.strip()}"
-            pending = Line(pending.number, pending.kind, joined, joined, pending.indent)
-            continue
-        if pending is not None:
-            yield pending
-        pending = line
+        whole, fenced, traceback = _line(number, raw, fenced, traceback)
+        for line in _of_bounded_length(whole):
+            if pending is not None and _goes_on(pending, line):
+                joined = f"{pending.text} {line.text.strip()}"
+                pending = Line(pending.number, pending.kind, joined, joined, pending.indent)
+                continue
+            if pending is not None:
+                yield pending
+            pending = line
     if pending is not None:
         yield pending
+
+
+def _of_bounded_length(line: Line) -> Iterator[Line]:
+    """A line, in pieces where it is long prose."""
+    if line.kind not in ("prose", "item") or len(line.text) <= LONGEST:
+        yield line
+        return
+    for start, piece in pieces_of(masked(line.text), LONGEST):
+        said = line.text[start : start + len(piece)].strip()
+        if said:
+            yield Line(line.number, line.kind, said, said, line.indent)
 
 
 def _raw_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -134,7 +151,7 @@ def _line(number: int, raw: str, fenced: str | None, traceback: bool) -> tuple[L
         return Line(number, "code", "", raw), fenced, False
     if not stripped:
         return Line(number, "blank", "", raw), None, False
-    if traceback or len(raw) > LONGEST:
+    if traceback or (len(raw) > LONGEST and not _is_long_prose(raw)):
         return Line(number, "code", "", raw), None, traceback
     box = _BOX.match(raw)
     if box:
@@ -144,7 +161,7 @@ def _line(number: int, raw: str, fenced: str | None, traceback: bool) -> tuple[L
         return Line(number, "code", "", raw), None, stripped.startswith("Traceback")
     heading = _HEADING.match(raw)
     if heading:
-        return Line(number, "heading", heading[1], raw), None, False
+        return Line(number, "heading", heading[1].rstrip("#").rstrip(), raw), None, False
     item = _ITEM.match(raw)
     if item:
         rest = raw[item.end() :]
@@ -152,6 +169,13 @@ def _line(number: int, raw: str, fenced: str | None, traceback: bool) -> tuple[L
             return Line(number, "code", "", raw), None, False
         return Line(number, "item", rest.strip(), raw, len(raw) - len(raw.lstrip())), None, False
     return Line(number, "prose", stripped, raw), None, False
+
+
+def _is_long_prose(raw: str) -> bool:
+    """Whether a line that is longer than most is talk, dictated or pasted without breaks, and not data or a program."""
+    if _BOX.match(raw) or _HEADING.match(raw) or sum(map(raw.count, _SIGNS_OF_CODE)) * 25 > len(raw):
+        return False
+    return raw.count(" ") * 20 > len(raw) or len(_HAN.findall(raw)) * 3 > len(raw)
 
 
 def _is_todo(raw: str) -> bool:
@@ -165,6 +189,8 @@ def _goes_on(before: Line, line: Line) -> bool:
     """Whether a line is the rest of the one before, which an editor has wrapped."""
     if before.kind not in ("prose", "item") or line.kind != "prose" or len(before.text) < 60:
         return False
+    if len(before.text) + len(line.text) >= LONGEST:
+        return False
     if _LABELS.match(line.text):
         return False
     return before.text[-1] not in ".!?:;。！？：；" and (line.text[:1].islower() or before.text[-1] in ",，")
@@ -175,16 +201,58 @@ def masked(text: str) -> str:
 
     Names stay: one quoted or coded word is a name, a sentence in quotation marks is somebody's words.
     """
+    if "\n" in text:
+        return "\n".join(map(masked, text.split("\n")))
     if "`" in text:
-        text = _INLINE_CODE.sub(_mask_code, text)
-    return _QUOTED.sub(_mask_quote, text) if _OPENS_QUOTE.search(text) else text
+        text = _without_code(text)
+    return _without_quotes(text) if _OPENS_QUOTE.search(text) else text
 
 
-def _mask_code(match: re.Match[str]) -> str:
-    body = match[2]
+def _without_code(text: str) -> str:
+    """A line with its code replaced: what stands between as many backquotes as next come alone.
+
+    The ends are looked up, not searched for from every beginning: a line of backquotes takes no longer than another.
+    """
+    runs = [match.span() for match in _BACKQUOTES.finditer(text)]
+    of_length: dict[int, list[int]] = {}
+    for start, end in runs:
+        of_length.setdefault(end - start, []).append(start)
+    parts: list[str] = []
+    done = 0
+    for start, end in runs:
+        if start < done:
+            continue
+        for length in range(end - start, 0, -1):  # of a longer run the last signs may begin it
+            closing = of_length.get(length, [])
+            after = bisect_left(closing, end)
+            if after < len(closing):
+                parts += text[done:end], _code(text[end : closing[after]])
+                done = closing[after]
+                parts.append(text[done : done + length])
+                done += length
+                break
+    return "".join([*parts, text[done:]])
+
+
+def _code(body: str) -> str:
     if " " in body.strip() or len(body) > 60 or not re.search(r"\w", body) or len(_HAN.findall(body)) > 3:
-        return match[1] + CODE * len(body) + match[1]
-    return match[0]
+        return CODE * len(body)
+    return body
+
+
+def _without_quotes(text: str) -> str:
+    """A line with others' words replaced; no end is looked for where none follows."""
+    last = {opening: text.rfind(closing) for opening, closing in _CLOSING.items()}
+    parts: list[str] = []
+    done = 0
+    for opening in _OPENS_QUOTE.finditer(text):
+        start = opening.start()
+        if start < done or last.get(opening[0], start) < start:
+            continue
+        if match := _QUOTED.match(text, start):
+            parts += text[done:start], _mask_quote(match)
+            done = match.end()
+    return "".join([*parts, text[done:]])
 
 
 def _mask_quote(match: re.Match[str]) -> str:

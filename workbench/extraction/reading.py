@@ -12,6 +12,7 @@ from workbench.extraction.correcting import corrected, gist
 from workbench.extraction.needs import grams
 from workbench.extraction.notation import groups_of
 from workbench.extraction.rules import Rules, rules_of, things
+from workbench.extraction.sentences import head_of
 from workbench.extraction.signs import full_commas, small
 
 _ASIDE = re.compile(r"\s*[（(][^（()）]*[)）]?$")
@@ -64,7 +65,7 @@ class Reading:
 @lru_cache(maxsize=16)
 def read(text: str, rules: Rules, *, constraint: bool = False) -> Reading:
     """Key and value of a statement, as far as its words allow; the same one is asked about twice in a row."""
-    body = rules.words["label"].sub("", full_commas(text).strip().strip("*_").strip()).strip()
+    body = rules.words["label"].sub("", full_commas(head_of(text)).strip().strip("*_").strip()).strip()
     body = gist(re.sub(r"^[\s\-*•]+", "", body), rules).rstrip(".!。！;； ")
     if constraint and not rules.words["except"].search(body) and (found := rules.forbidding.search(body)):
         key = _key(found["key"], rules)

@@ -128,7 +128,7 @@ class Rules:
     def hear(self) -> Callable[[str], Heard]:
         """A text with the markers that it may hold; the same clause is asked about several times in a row."""
 
-        @lru_cache(maxsize=16)
+        @lru_cache(maxsize=128)
         def hear(text: str) -> Heard:
             lowered = small(text)
             return Heard(text, lowered, self.book.index.called(grams(lowered, self.language)))

@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+
+from workbench.extraction.signs import CODE, QUOTE
+
+LONGEST_SENTENCE = 400
+"""Characters that are judged together; nobody writes such a sentence, but people dictate without a stop."""
 
 _HAN = re.compile("[\u3400-\u9fff]")
 _END = re.compile(
     r"""[。！？.!?…](?:(?<=[。！？])[”」』"）)]*\s*
-    | (?<=[.!?…])["')\]”*`]*\s+(?=["'(\[*`“@/~]*[A-Z\d\u3400-\u9fff`*"“@/~(]|[a-z]+[^.!?]{12,})
+    | (?<=[.!?…])["')\]”*`]*\s+(?=["'(\[*`“@/~]*[A-Z\d\u3400-\u9fff`*"“@/~(]|[a-z]+[^.!?]{12})
     | (?<=[?!])["')\]”*`]*\s+)""",
     re.VERBOSE,
 )
+_NUMBERED = re.compile(r"\W*\d{1,3}\.")
 _SHORT = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|no|fig|sec|mr|mrs|ms|dr|st|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec|v)|^\W*\d{1,3}|\b[A-Z])\.$",
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|no|fig|sec|mr|mrs|ms|dr|st|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec|v)|\b[A-Z])\.$",
     re.IGNORECASE,
 )
+
+_NEAR = 40
+"""Characters before a full stop that are looked at."""
+_CUTS = (
+    re.compile(r"[.!?…]\s+|[。！？]"),
+    re.compile(r"[,;:]\s+|[，；：、]"),
+    re.compile(r"\s(?=(?:and|but|so|then|also|please|we|you|i|it|don.?t|do|never|always)\s)", re.IGNORECASE),
+    re.compile(r"\s"),
+)
+"""Where a text that is too long is cut, the best first."""
+_MASKED = re.compile(f".?[{CODE}{QUOTE}]+[\"'`”」』’]*")
 
 
 def is_han(text: str) -> bool:
@@ -23,12 +41,12 @@ def is_han(text: str) -> bool:
 
 
 def split(text: str) -> list[tuple[int, str]]:
-    """Sentences of a line of prose with their offsets."""
+    """Sentences of a line of prose with their offsets; what is too long for one is cut further."""
     found: list[tuple[int, str]] = []
     start = 0
     for match in _END.finditer(text):
         end = match.end()
-        if _SHORT.search(text[start : match.start() + 1].rstrip("\"')]”*` ")):
+        if _is_short(text[max(start, match.start() - _NEAR) : match.start() + 1].rstrip("\"')]”*` ")):
             continue
         _add(found, text, start, end)
         start = end
@@ -37,6 +55,39 @@ def split(text: str) -> list[tuple[int, str]]:
 
 
 def _add(found: list[tuple[int, str]], text: str, start: int, end: int) -> None:
-    piece = text[start:end]
-    if piece.strip():
-        found.append((start + len(piece) - len(piece.lstrip()), piece.strip()))
+    for place, piece in pieces_of(text[start:end]):
+        if piece.strip():
+            found.append((start + place + len(piece) - len(piece.lstrip()), piece.strip()))
+
+
+def _is_short(before: str) -> bool:
+    """Whether a full stop is one of an abbreviation, or of a number that counts what follows it."""
+    return _SHORT.search(before) is not None or _NUMBERED.fullmatch(before) is not None
+
+
+def pieces_of(text: str, most: int = LONGEST_SENTENCE) -> Iterator[tuple[int, str]]:
+    """A text in pieces of at most so many characters with their offsets, cut where least is torn apart.
+
+    What stands for code or for others' words is not cut, however long: the rest of it would pass for the speaker's.
+    """
+    start = 0
+    while len(text) - start > most:
+        end = _cut(text, start + most // 2, start + most)
+        yield start, text[start:end]
+        start = end
+    if start < len(text) or not text:
+        yield start, text[start:]
+
+
+def head_of(text: str) -> str:
+    """The first of these pieces."""
+    return next(pieces_of(text))[1]
+
+
+def _cut(text: str, least: int, most: int) -> int:
+    """Where to cut between two places: behind a sentence or a clause, before a word that begins one, at a blank."""
+    for cuts in _CUTS:
+        if ends := [match.end() for match in cuts.finditer(text, least, most)]:
+            return ends[-1]
+    masked = _MASKED.match(text, most - 1)
+    return max(most, masked.end()) if masked else most

@@ -25,7 +25,7 @@ _SAYS = (
 )
 _NAME = r"[^\W\d_][\w.'-]{0,20}(?:\s[^\W\d_][\w.'-]{0,20}){0,3}?"
 _OPENING = re.compile(
-    rf"(?P<clock>{_CLOCK}\s*[-–—]?\s*)?(?P<at>@)?(?P<name>{_NAME})(?P<says>{_SAYS})?"
+    rf"(?P<clock>{_CLOCK}\s*(?:[-–—]\s*)?)?(?P<at>@)?(?P<name>{_NAME})(?P<says>{_SAYS})?"
     rf"(?:\s?[(（][^()（）]{{1,24}}[)）]|,\s(?:{_CLOCK}|[\w' ]{{2,24}})|\s{_CLOCK})?"
     r"(?:\s?(?P<colon>：|:(?=\s|$|[^\x00-\x7f]))|\s+(?:[–—-]{1,2}|->|→)\s+|>\s?|(?<=[\u3400-\u9fff])[–—]{1,2})\s*"
 )
@@ -39,7 +39,7 @@ _RULING = re.compile(
 _MARKS = re.compile(r"\s*(?:(?:[-*+•]|\(?\d{1,3}[.)])\s+)?")
 _ENDS = re.compile(r"[.!?。！？…:：;；]$")
 _TALK = re.compile("[不别保避必须要得应该请用禁我是把都只没有吧吗了]")
-_SIGNED = re.compile(r"(?:—+|–|--|\s-)\s*(?P<name>[A-Z][a-z]+|[\u3400-\u9fff]{2,3})[.。]?$")
+_SIGNED = re.compile(r"(?:(?<!—)—+|–|--|\s-)\s*(?P<name>[A-Z][a-z]+|[\u3400-\u9fff]{2,3})[.。]?$")
 _DASH = re.compile("[—–-]")
 _LEAST_WORDS = 3
 _LONG = 60

@@ -30,6 +30,8 @@ LISTENER = "agent:workbench"
 """Who brings what rules find by themselves: no person's act, and never trusted above ``reported``."""
 BATCH = 500
 """Messages of talk that are taken in with one change at most."""
+MUCH = 200_000
+"""Characters of talk after which a change is made sooner: who leaves in between has little heard anew."""
 _NAME = "heard"
 
 
@@ -116,7 +118,8 @@ class Follower:
         """Take in the next messages that nobody has heard yet.
 
         Args:
-            pause: Called before each of them, while nothing is held that others may wait for.
+            pause: Called before each of them and between their sentences, while nothing is held that others may
+                wait for. What it raises gives them up: nothing of them is kept, and they are heard another time.
 
         Returns:
             Whether there was something, or what was held back came before the person; then there may be more.
@@ -177,16 +180,17 @@ class Follower:
     ) -> bool:
         """Take in what is new of one session, at most a batch; whether there was any."""
         start = _start(state.messages, before)
-        end, said = start, list[Message]()
-        while end < len(state.messages) and len(said) < BATCH:
+        end, said, length = start, list[Message](), 0
+        while end < len(state.messages) and len(said) < BATCH and length < MUCH:
             if is_said(state.messages[end]):
                 said.append(state.messages[end])
+                length += len(said[-1].text)
             end += 1
         tally: Counter[str] = Counter()
         finds: list[Find] = []
         for message in said:
             pause()
-            finds += self._finds(message, tally)
+            finds += self._finds(message, tally, pause)
         if finds:
             self._bring(task, finds)
         now = Heard(
@@ -201,10 +205,10 @@ class Follower:
             self._passed[state.info.name] = kept, now
         return end > start
 
-    def _finds(self, message: Message, tally: Counter[str]) -> Sequence[Find]:
+    def _finds(self, message: Message, tally: Counter[str], pause: Callable[[], None]) -> Sequence[Find]:
         """What a message holds; counted, what that saves."""
         tokens = counter(TOKENIZER)
-        done = self._rules_now().extract(message.text, place_of(message, self._person))
+        done = self._rules_now().extract(message.text, place_of(message, self._person), pause)
         tally["said"] += 1
         tally["sentences"] += done.process + len({find.place.sentence for find in done.finds})
         tally["process"] += done.process

@@ -6,6 +6,8 @@ Threads share the interpreter, so what reckons in one of them holds up the one t
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from time import monotonic, sleep
 
 PIECE = 0.01
@@ -14,6 +16,10 @@ REST = 0.001
 """Seconds of rest between two pieces."""
 PATIENCE = 0.5
 """Seconds that a piece waits at most for what is on its way: a terminal that takes nothing must not stop the work."""
+
+
+class GivenUp(Exception):  # no error: nobody waits for the work any more
+    """The app ends: what is not written yet is left for the next start."""
 
 
 class Pieces:
@@ -26,10 +32,26 @@ class Pieces:
     def __init__(self, quiet: threading.Event) -> None:
         self._quiet = quiet
         self._began = 0.0
+        self._given_up = False
 
     def __call__(self) -> None:
-        """Rest, where a piece is done."""
+        """Rest, where a piece is done.
+
+        Raises:
+            GivenUp: The work is not wanted any more.
+        """
+        if self._given_up:
+            raise GivenUp
         if monotonic() - self._began >= PIECE:
             sleep(REST)
             self._quiet.wait(PATIENCE)
             self._began = monotonic()
+
+    @contextmanager
+    def wanted(self) -> Iterator[None]:
+        """While this lasts the work is wanted; after it the thread gives it up, and none waits for it at the end."""
+        self._given_up = False
+        try:
+            yield
+        finally:
+            self._given_up = True

@@ -196,8 +196,9 @@ class LookingApp(NoticingApp):
         while True:
             self._shown.clear()
             try:
-                while await asyncio.to_thread(self.desk.listen, pieces):
-                    self._hearing = True  # what was written of it, file events tell
+                with pieces.wanted():
+                    while await asyncio.to_thread(self.desk.listen, pieces):
+                        self._hearing = True  # what was written of it, file events tell
             except WorkbenchError as error:  # it is tried again; a pace that is refused needs nobody
                 if "listen" not in self._said and not isinstance(error, RefusedError):
                     self._said.add("listen")
@@ -214,7 +215,7 @@ class LookingApp(NoticingApp):
             await asyncio.sleep(rest)
             rest = INDEX_FIRST if self._hearing else INDEX_EVERY
             if not self._hearing:  # one after the other: a search brings what it needs up to date itself
-                with suppress(WorkbenchError):
+                with suppress(WorkbenchError), pieces.wanted():
                     await asyncio.to_thread(self.desk.keep_index, pieces)
 
     @on(ViewRead)

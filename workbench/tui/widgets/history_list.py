@@ -84,6 +84,8 @@ class HistoryList(LineList["MessageView"]):
 
     def __init__(self, *, id: str | None = None, empty: Content | None = None) -> None:
         super().__init__(id=id, empty=empty)
+        self.known: Sequence[MessageView] = ()
+        """All rows of the history, of which those shown may be a few."""
         self._marks: frozenset[str] = frozenset()
         self._shown: frozenset[str] = frozenset()
         self._anchor: str | None = None
@@ -104,6 +106,16 @@ class HistoryList(LineList["MessageView"]):
         """The message's id, with its session."""
         return row.message.ref
 
+    def instead_of(self, row_id: str) -> int:
+        """The row nearest to one that is hidden, the later of two."""
+        places = {self.row_id(row): place for place, row in enumerate(self.known)}
+        if row_id not in places or not self.rows:
+            return self.cursor
+        at = places[row_id]
+        after = bisect_left(self.rows, at, key=lambda row: places.get(self.row_id(row), at))
+        near = [n for n in (after, after - 1) if 0 <= n < len(self.rows)]
+        return min(near, key=lambda n: abs(places.get(self.row_id(self.rows[n]), at) - at))
+
     @property
     def uniform(self) -> bool:
         """Only headings take lines of their own."""
@@ -123,8 +135,15 @@ class HistoryList(LineList["MessageView"]):
 
     @property
     def marks(self) -> frozenset[str]:
-        """Refs of marked messages, the open range included."""
+        """Refs of marked messages, hidden ones and the open range included."""
         return self._shown
+
+    @property
+    def hidden_marks(self) -> int:
+        """How many of the marked messages are not shown."""
+        if not self._shown or len(self.rows) == len(self.known):
+            return 0
+        return len(self._shown.difference(map(self.row_id, self.rows)))
 
     def row_lines(self, row: MessageView, width: int) -> Sequence[Content]:
         """Mark, number, who, kind, tokens, class and disposition, what; fewer columns where it is narrow."""
@@ -167,9 +186,9 @@ class HistoryList(LineList["MessageView"]):
         self._mark(refs, frozenset())
 
     def keep_known(self) -> None:
-        """Forget marks on messages that are no longer there."""
+        """Forget marks on messages that are no longer there; one that is merely hidden keeps its mark."""
         if self._marks:
-            self._marks &= {self.row_id(row) for row in self.rows}
+            self._marks &= {self.row_id(row) for row in self.known}
         shown = self._marks | self._span()
         if shown != self._shown:
             self._shown = shown
@@ -221,13 +240,13 @@ class HistoryList(LineList["MessageView"]):
 
     def _mark(self, refs: frozenset[str], before: frozenset[str]) -> None:
         wanted = self._with_partners(refs)
-        guidelines = {r.message.ref for r in self.rows if r.fate.memory == "guideline"} & wanted
+        guidelines = {r.message.ref for r in self.known if r.fate.memory == "guideline"} & wanted
         self._marks = before | (wanted - guidelines)
         self._changed("A guideline is never trimmed: it is not marked." if guidelines else "")
 
     def _with_partners(self, refs: frozenset[str]) -> frozenset[str]:
-        """A call goes with its result, within their session."""
-        messages = [row.message for row in self.rows]
+        """A call goes with its result, within their session, be it shown or not."""
+        messages = [row.message for row in self.known]
         chosen = with_partners(messages, {m.id for m in messages if m.ref in refs})
         return frozenset(m.ref for m in messages if m.id in chosen)
 

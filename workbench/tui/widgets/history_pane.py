@@ -52,6 +52,12 @@ class HistoryPane(FilteredPane):
         self._filtered = False
         self.narrowed = False
         """Whether only what is in the model's context now is shown."""
+        self._before = False
+        """The same, when rows were last shown."""
+        self._home: str | None = None
+        """The message that the cursor belongs on; what hides it puts the cursor elsewhere for a while."""
+        self._put: str | None = None
+        """Where it was put; as long as the person leaves it there, it goes back home."""
 
     def compose(self) -> ComposeResult:
         """List, figure, filter line, message."""
@@ -103,13 +109,26 @@ class HistoryPane(FilteredPane):
         self.list.empty = EMPTY if not history.messages else NOT_FOUND if words else NONE_IN_CONTEXT
         rows = rows if not words else tuple(m for m in rows if holds(m, words))
         self.list.heads = self._heads(view, rows)
-        # A hit stays under the cursor when the filter goes: the last hit is not the end of the history.
-        self.list.show_rows(rows, follow=not words and not self._filtered)
-        self._filtered = bool(words)
+        self._place(history, rows)
         self.list.keep_known()
         self._write_title(history, rows)
         self._figure(history)
         self.message.show(self.list.current)
+
+    def _place(self, history: HistoryView, rows: Sequence[MessageView]) -> None:
+        """Show rows, the cursor on the message on which the person left it, or the nearest to that."""
+        filtered, stood = self._filtered, self.list.current_id
+        self._filtered, before, self._before = bool(self.words), self._before, self.narrowed
+        # A hit stays under the cursor when the filter goes: the last hit is not the end of the history.
+        hit = filtered and not self._filtered and stood is not None
+        home = self._home if stood == self._put and not hit else stood
+        alike = not filtered and not self._filtered and before == self.narrowed
+        follow = alike and home == stood
+        followed = follow and self.list.at_end
+        self.list.known = history.messages
+        self.list.show_rows(rows, follow=follow, home=home)
+        self._put = self.list.current_id
+        self._home = self._put if followed else home
 
     def _in_context(self, history: HistoryView) -> Sequence[MessageView]:
         from workbench.services.rows import in_context  # loaded with the services, after the first picture
@@ -150,7 +169,7 @@ class HistoryPane(FilteredPane):
 
     def _write_title(self, history: HistoryView, rows: Sequence[MessageView]) -> None:
         detail = self._narrowed(history, rows) if self.narrowed else self._detail(history, len(rows))
-        self.frame.retitle(self.head(detail))
+        self.frame.retitle(self.head(Content.assemble(self._hidden_marks(), detail)))
 
     def _narrowed(self, history: HistoryView, rows: Sequence[MessageView]) -> Content:
         """What is shown of a history that is narrowed to what the model has, and its tokens; shorter where it must."""
@@ -159,7 +178,7 @@ class HistoryPane(FilteredPane):
         total, tokens = len(history.messages), cost(rows)
         if not total:
             return Content("")
-        room = self.frame.outer_size.width - self.head().cell_length - FRAME
+        room = self.frame.outer_size.width - self.head().cell_length - FRAME - self._hidden_marks().cell_length
         numbers = f"{len(rows):,} of {paint.plural(total, 'message')} · {paint.count(tokens)} tokens"
         if len(numbers) > room - len(IN_CONTEXT):
             numbers = f"{len(rows):,} of {total:,} · {paint.short(tokens)} tokens"
@@ -172,6 +191,12 @@ class HistoryPane(FilteredPane):
         number = paint.plural(total, "message") if shown == total else f"{shown:,} of {paint.plural(total, 'message')}"
         kept = f"{paint.count(history.tokens_kept)} of {paint.count(history.tokens_all)} tokens kept"
         return Content.assemble((f"{number} · {kept}", paint.QUIET), self._gone(history))
+
+    def _hidden_marks(self) -> Content:
+        """How many are marked, where some of them are not shown: a trim takes those too."""
+        hidden = self.list.hidden_marks
+        text = f"{len(self.list.marks):,} marked, {hidden:,} not shown · " if hidden else ""
+        return Content.styled(text, "$warn")
 
     def _gone(self, history: HistoryView) -> Content:
         gone = f" · {paint.plural(len(history.absent), 'session')} not on this machine" if history.absent else ""
@@ -198,6 +223,7 @@ class HistoryPane(FilteredPane):
     @on(HistoryList.Marked)
     def _marked(self) -> None:
         if self.view is not None:
+            self._write_title(self.view.history, self.list.rows)
             self._figure(self.view.history)
 
     def _figure(self, history: HistoryView) -> None:

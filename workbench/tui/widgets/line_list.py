@@ -80,6 +80,10 @@ class LineList(ScrollView, Generic[R], can_focus=True):
         """How many lines a row takes."""
         return 1
 
+    def instead_of(self, row_id: str) -> int:
+        """The number of the row to stand on where this one is not shown."""
+        return self.cursor
+
     def row_lead(self, row: R) -> int:
         """How many of its lines stand above a row and are no part of it: a heading."""
         return 0
@@ -111,20 +115,28 @@ class LineList(ScrollView, Generic[R], can_focus=True):
         """The line of the widget on which the row under the cursor begins, below what leads it."""
         return self._begin_of(self.cursor) - self.scroll_offset.y if self.rows else 0
 
-    def show_rows(self, rows: Sequence[R], *, follow: bool = True, stands: int | None = None) -> None:
+    @property
+    def at_end(self) -> bool:
+        """Whether the cursor stands on the last row, or there is none."""
+        return self.cursor >= len(self.rows) - 1
+
+    def show_rows(
+        self, rows: Sequence[R], *, follow: bool = True, stands: int | None = None, home: str | None = None
+    ) -> None:
         """Show other rows.
 
         Args:
             rows: All of them.
             follow: The cursor goes on with the end if it stood there; else it stays on its row.
             stands: Where its row is to stay on the screen; where it is now if None.
+            home: The row that the cursor belongs on, if not the one on which it stands.
         """
-        stood, followed = self.current_id, follow and self.FOLLOW and self.cursor >= len(self.rows) - 1
+        stood, followed = self.current_id, follow and self.FOLLOW and self.at_end
         stands = self.stands if stands is None else stands
         self.rows = rows
         self._measure()
         rests = self.URGENT_FIRST and not self._moved
-        at = len(rows) - 1 if followed else 0 if rests and not self.has_focus else self._find(stood)
+        at = len(rows) - 1 if followed else 0 if rests and not self.has_focus else self._find(home or stood)
         self.set_reactive(LineList.cursor, max(0, min(at, len(rows) - 1)))
         if self.LASTING:
             self.refresh()
@@ -169,7 +181,8 @@ class LineList(ScrollView, Generic[R], can_focus=True):
             return self.cursor
         if self.cursor < len(self.rows) and self.row_id(self.rows[self.cursor]) == row_id:
             return self.cursor
-        return next((i for i, row in enumerate(self.rows) if self.row_id(row) == row_id), self.cursor)
+        found = next((i for i, row in enumerate(self.rows) if self.row_id(row) == row_id), None)
+        return self.instead_of(row_id) if found is None else found
 
     def _top_of(self, index: int) -> int:
         return index if self._tops is None else self._tops[min(index, len(self._tops) - 1)]
