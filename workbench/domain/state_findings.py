@@ -119,7 +119,10 @@ def _doubles(pending: list[PendingItem], done: tuple[DoneItem, ...], update: str
 
 
 def is_vague(item: PendingItem | DoneItem, names: Collection[str] = ()) -> bool:
-    """Whether an item names no file, no command and no certain thing (*handle the dependency problem*)."""
+    """Whether an item names no file, no command and no certain thing (*handle the dependency problem*).
+
+    ``names`` are such things in this workspace, in one case and not so short that they stand in every text.
+    """
     text = item.text
     if item.paths or _QUOTED.search(text) or _CERTAIN.search(text):
         return False
@@ -131,12 +134,13 @@ def is_vague(item: PendingItem | DoneItem, names: Collection[str] = ()) -> bool:
     if any(word[0].isupper() for word in words[1:]) or any(word.casefold() in _COMMANDS for word in words):
         return False
     flat = plain(text)
-    return not any(len(name) > 2 and name.casefold() in flat for name in names)
+    return not any(name in flat for name in names)
 
 
 def _vague(pending: list[PendingItem], names: Collection[str], update: str) -> Iterator[Finding]:
+    certain = [name.casefold() for name in names if len(name) > 2]
     for item in pending:
-        if is_vague(item, names):
+        if is_vague(item, certain):
             yield Finding(
                 "vague_item",
                 f"{_shown(item)} names no file, command or thing: the next one cannot tell when it is done",

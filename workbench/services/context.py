@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.agents import AgentProgram, programs
 from workbench.agents.presence import Presence, detect
@@ -18,10 +19,14 @@ from workbench.errors import HumanNeededError, RefusedError
 from workbench.services.entrance import Entrance, enter
 from workbench.services.fact_view import LastShown
 from workbench.services.finding import SessionFinder
+from workbench.services.latest import Latest
 from workbench.services.pool import ChangedFiles, HashCache, HeldSessions, SessionPool, TokenCache
 from workbench.store.location import Location
 from workbench.store.pace import BYTES_PER_MINUTE, RECORDS_PER_MINUTE, Limits
 from workbench.store.workspace import Workspace
+
+if TYPE_CHECKING:
+    from workbench.domain.state_findings import Finding
 
 HUMAN_SHELL = "WORKBENCH_HUMAN_SHELL"
 """Set to 1, it says that a person stands behind this shell (automation and tests)."""
@@ -62,6 +67,8 @@ class Context:
     changed_files: ChangedFiles = field(default_factory=ChangedFiles)
     held: HeldSessions = field(default_factory=HeldSessions)
     shown_facts: LastShown = field(default_factory=LastShown)
+    found_odd: Latest[tuple[Finding, ...]] = field(default_factory=Latest)
+    cited: Latest[frozenset[str]] = field(default_factory=Latest)
     lock: threading.RLock = field(default_factory=threading.RLock)
     """Held by whoever reads sessions; the app reads in one thread at a time."""
 

@@ -48,7 +48,7 @@ def view(ctx: Context, records: Records, task: Task, sessions: list[AttachedSess
     found: list[SessionRows] = []
     shown: list[tuple[Rows, Tally]] = []
     absent: list[str] = []
-    cited = cited_messages(records, task)
+    cited = ctx.cited.of((records, task), None, lambda: cited_messages(records, task))
     for session in sessions if sessions is not None else attached(ctx, records, task):
         state = session.state
         if state is None:

@@ -148,7 +148,11 @@ def task_view(ctx: Context, found: Gathered) -> TaskView:
             if item.started is not None and item.started.attempt not in live
         ),
         program_ended=_program_ended(found.records, found.running),
-        findings=findings(found.records, found.task, bare.evidence),
+        findings=ctx.found_odd.of(
+            (found.records, found.task),
+            [(item.evidence.id, item.changed) for item in bare.evidence if not item.valid],
+            lambda: findings(found.records, found.task, bare.evidence),
+        ),
     )
 
 

@@ -52,16 +52,19 @@ class StatusLine(Static):
     def _write(self) -> None:
         view = self.view
         if view is None:
-            self.update(Content.styled(" reading the workspace …", paint.QUIET))
+            self._put(Content.styled(" reading the workspace …", paint.QUIET))
             return
         width = self.size.width
         need = self._need(view)
         where = self._where(view, width - need.cell_length - 4)
         if where.cell_length < 4:
-            self.update(paint.fit(Content.assemble(" ", need), max(1, width)))
+            self._put(paint.fit(Content.assemble(" ", need), max(1, width)))
             return
         gap = " " * max(1, width - where.cell_length - need.cell_length - 2)
-        self.update(Content.assemble(" ", where, gap, need))
+        self._put(Content.assemble(" ", where, gap, need))
+
+    def _put(self, content: Content) -> None:
+        self.update(content, layout=False)  # one line, whatever it says: nothing else need be laid out again
 
     def _where(self, view: View, room: int) -> Content:
         """The parts that fit whole, in order of worth."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
@@ -60,13 +61,18 @@ class TaskPane(Pane):
     NUMBER = "1"
     NAME = "task"
 
+    _rest: object = None
+    """What the lower part of the card was written from."""
+
     def compose(self) -> ComposeResult:
         """A scrolled text."""
         with TaskScroll():
-            yield Static(Content(""), markup=False)
+            yield Static(Content(""), id="card-top", markup=False)
+            yield Static(Content(""), id="card-rest", markup=False)
 
     def on_mount(self) -> None:
         """Ages grow by themselves."""
+        self.query_one("#card-rest").display = False
         self.set_interval(AGE_EVERY, lambda: self.show(self.view) if self.view is not None else None)
 
     @property
@@ -86,8 +92,20 @@ class TaskPane(Pane):
         width = self.home.scrollable_content_region.width
         if width < 1:
             return  # not laid out yet; wrapping now would make the first picture jump
-        body = paint.hang(self._card(card, view), max(20, width)) if card else self._empty(view)
-        self.query_one(Static).update(body)
+        top = self._top(card, view) if card else [self._empty(view)]
+        self._write(self.query_one("#card-top", Static), paint.hang(top, max(20, width)))
+        # What a line of a session changes stands at the top; the rest may be long, and is written when it differs.
+        rest = (replace(card, evidence=()), width, self.now.replace(second=0, microsecond=0)) if card else None
+        if rest != self._rest:
+            self._rest = rest
+            body = paint.hang(self._lower(card), max(20, width)) if card else Content("")
+            self.query_one("#card-rest").display = bool(body)
+            self._write(self.query_one("#card-rest", Static), body)
+
+    def _write(self, text: Static, content: Content) -> None:
+        before = text.content
+        same = isinstance(before, Content) and before.plain.count("\n") == content.plain.count("\n")
+        text.update(content, layout=not same or not text.size.height)
 
     def on_resize(self) -> None:
         """Lines wrap at another place."""
@@ -107,7 +125,7 @@ class TaskPane(Pane):
             rows.append(Content.styled("and it shows here by itself.", paint.QUIET))
         return paint.stack(rows)
 
-    def _card(self, card: TaskView, view: View) -> Iterator[Content]:
+    def _top(self, card: TaskView, view: View) -> Iterator[Content]:
         task = card.task
         yield paint.line(task.title, "bold")
         revision = f"{task.status} · plan {task.plan_revision}"
@@ -116,6 +134,8 @@ class TaskPane(Pane):
             yield paint.line(task.contract.objective, limit=1200)
         yield from self._contested(card, view)
         yield from self._people(card, view)
+
+    def _lower(self, card: TaskView) -> Iterator[Content]:
         yield from self._acceptance(card)
         yield from self._failure(card)
         yield from self._items(card)
