@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from workbench.domain.message import Message, ToolCall, ToolResult
+from workbench.domain.message import Message, Outcome, ToolCall, ToolResult
 from workbench.handoff.receipt import Heard, Receipt, Sent, received
 
 SNAPSHOT = "9f3a1c0b7d2e4a58"
@@ -25,7 +25,7 @@ def call(**more: Any) -> Message:
 
 
 def result(size: int = 120, **more: Any) -> Message:
-    part = ToolResult(call_id="c1", **{"status": "ok", **more})
+    part = ToolResult(call_id="c1", outcome=Outcome(**{"status": "ok", **more}))
     return Message.of(
         id="r1", session="claude:s", seq=2, kind="tool_result", role="tool", origin="tool", size=size, result=part
     )

@@ -10,7 +10,7 @@ from workbench.domain.contract import AcceptanceItem, Contract, VariableSpec
 from workbench.domain.differences import FieldDifference
 from workbench.domain.evidence import Evidence
 from workbench.domain.fact import Act, Fact, Source
-from workbench.domain.message import FileChange, Message, PlanItem, ToolCall, ToolResult, Usage
+from workbench.domain.message import FileChange, Message, Outcome, PlanItem, ToolCall, ToolResult, Usage
 from workbench.domain.package import Difference, Envelope, Identity, PackageEvent
 from workbench.domain.record import Stamp
 from workbench.domain.task import Attempt, DoneItem, PendingItem, SessionRef, Started, Task, TaskState
@@ -87,12 +87,8 @@ def call(seq: int, name: str, command: str | None = None, paths: tuple[str, ...]
 
 
 def result(seq: int, text: str, of: int, code: int | None = None, status: str = "ok") -> Message:
-    got = ToolResult(
-        call_id=f"c{of}",
-        status=status,  # type: ignore[arg-type]
-        exit_code=code,
-        changes=(FileChange(path="src/export/pdf.py", added=3, removed=1),),
-    )
+    changes = (FileChange(path="src/export/pdf.py", added=3, removed=1),)
+    got = ToolResult(call_id=f"c{of}", outcome=Outcome(status=status, exit_code=code, changes=changes))  # type: ignore[arg-type]
     return message(seq, text, kind="tool_result", role="tool", origin="tool", result=got)
 
 

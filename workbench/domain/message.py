@@ -59,7 +59,8 @@ OUTPUT_LIMIT = 1024
 LONG = 20_000
 """Messages after which a session is a long one, of whose outputs still less is kept."""
 
-LATE_OUTPUT_LIMIT = 128
+LATE_OUTPUT_LIMIT = 111
+"""With what a string takes besides, an even 160 bytes."""
 
 DIFF_LIMIT = 4096
 
@@ -131,21 +132,78 @@ class WrittenCall(ToolCall, frozen=True, gc=False):
         return ToolCall(self.call_id, self.name, self.kind, self.args, self.command, self.paths)
 
 
+class Outcome(Part, frozen=True, gc=False):
+    """What became of a call. Most of a session's calls ended alike: one object for all of those, from :func:`ended`."""
+
+    status: ResultStatus = "unknown"
+    exit_code: int | None = None
+    exit_from: ExitFrom = "none"
+    truncated: bool = False
+    changes: tuple[FileChange, ...] = ()
+    child: str | None = None
+    external: str | None = None
+
+
+_alike = lru_cache(maxsize=1 << 8)(Outcome)
+
+
+def ended(
+    status: ResultStatus,
+    exit_code: int | None,
+    exit_from: ExitFrom,
+    truncated: bool = False,
+    changes: tuple[FileChange, ...] = (),
+    child: str | None = None,
+    external: str | None = None,
+) -> Outcome:
+    """The :class:`Outcome` that says this; the one that does, where it names nothing of this call alone."""
+    if changes or child is not None or external is not None:
+        return Outcome(status, exit_code, exit_from, truncated, changes, child, external)
+    return _alike(status, exit_code, exit_from, truncated)
+
+
 class ToolResult(Part, frozen=True, gc=False):
     """What came back. ``exit_code`` None is unknown, and never means success."""
 
     call_id: str
-    status: ResultStatus = "unknown"
-    exit_code: int | None = None
-    exit_from: ExitFrom = "none"
-    """Where the exit code was read."""
-    truncated: bool = False
-    changes: tuple[FileChange, ...] = ()
+    outcome: Outcome = Outcome()
     duration: float | None = None
-    child: str | None = None
-    """Id of the session of the sub-agent that the call started."""
-    external: str | None = None
-    """Name of the file beside the session that holds the whole output."""
+    """Seconds."""
+
+    @property
+    def status(self) -> ResultStatus:
+        """Whether it was done."""
+        return self.outcome.status
+
+    @property
+    def exit_code(self) -> int | None:
+        """The command's."""
+        return self.outcome.exit_code
+
+    @property
+    def exit_from(self) -> ExitFrom:
+        """Where the exit code was read."""
+        return self.outcome.exit_from
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the program cut it."""
+        return self.outcome.truncated
+
+    @property
+    def changes(self) -> tuple[FileChange, ...]:
+        """What was done to files."""
+        return self.outcome.changes
+
+    @property
+    def child(self) -> str | None:
+        """Id of the session of the sub-agent that the call started."""
+        return self.outcome.child
+
+    @property
+    def external(self) -> str | None:
+        """Name of the file beside the session that holds the whole output."""
+        return self.outcome.external
 
 
 class Usage(Part, frozen=True, gc=False):

@@ -54,6 +54,9 @@ def _messages(data: bytes) -> Iterator[Message]:
         if line.strip():
             try:
                 document = msgspec.json.decode(line, type=dict[str, Any])
+                result = document.get("result")
+                if isinstance(result, dict):
+                    result["outcome"] = dict(result)
                 yield msgspec.convert(document | {"common": document}, Message)
             except _BAD:
                 continue
@@ -131,6 +134,8 @@ def _line(state: SessionState, message: Message) -> bytes:
     text = state.log.body(message)[:COPY_LIMIT]
     call = message.call and message.call.plain()
     document = msgspec.to_builtins(message.with_(text=text, size=len(text), span=None, call=call))
+    if document["result"] is not None:
+        document["result"] |= document["result"].pop("outcome")
     document = mask_json(document | document.pop("common"))
     document["size"] = len(document["text"])
     return msgspec.json.encode(document, order="sorted") + b"\n"

@@ -10,7 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-from workbench.domain.message import LONG, SPAN_BITS, Common, Message, MessageKind, ToolCall, ToolResult, Usage, common
+from workbench.domain.message import (
+    LONG,
+    SPAN_BITS,
+    Common,
+    Message,
+    MessageKind,
+    ToolCall,
+    ToolResult,
+    Usage,
+    common,
+    ended,
+)
 from workbench.sessions.bulk import numbers
 from workbench.sessions.claude import tools
 from workbench.sessions.claude.facts import Facts
@@ -24,6 +35,7 @@ from workbench.sessions.texts import NO_TIME
 
 _FINISHED = Twin(interrupted=False)
 """The twin of a command that ran to its end, as nearly every command does: nothing else is said of it."""
+_WELL = ended("ok", 0, "field")
 _NO_COUNTS = Counts()
 _ANSWER, _RESULT = ANSWER | LEADING, RESULT | LEADING
 
@@ -211,7 +223,7 @@ def plain(state: State, facts: Facts) -> Stretch:
                     and not block.is_error
                     and text[:1] != "<"
                 ):
-                    found = ToolResult(made.call_id, "ok", 0, "field")
+                    found = ToolResult(made.call_id, _WELL)
                 elif type(twin) is Twin and twin.background_task_id is not None:
                     break
                 else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Literal
 
-from workbench.domain.message import DIFF_LIMIT, FileChange, ResultStatus, ToolKind, ToolResult
+from workbench.domain.message import DIFF_LIMIT, FileChange, ResultStatus, ToolKind, ToolResult, ended
 from workbench.sessions import texts
 from workbench.sessions.claude.beside import name_of
 from workbench.sessions.claude.records import Block, Other, Twin
@@ -70,17 +70,17 @@ def outcome(block: Block | Returned, text: str, twin: Twin | Other, kind: ToolKi
     """
     status, code, source = _status(block, text, twin, kind, denial)
     fields = twin if type(twin) is Twin else _NO_TWIN
-    return ToolResult(
-        call_id=block.tool_use_id if type(block.tool_use_id) is str else "",
-        status=status if kind is not None else "orphan",
-        exit_code=code,
-        exit_from=source,
-        truncated=fields.truncated is True or type(fields.persisted_output_path) is str or text.startswith(PERSISTED),
-        changes=_changes(fields) if fields.file_path is not None else (),
-        duration=None if fields is _NO_TWIN else _duration(fields),
-        child=f"agent-{fields.agent_id}" if type(fields.agent_id) is str and fields.agent_id else None,
-        external=_external(text, fields),
+    how = ended(
+        status if kind is not None else "orphan",
+        code,
+        source,
+        fields.truncated is True or type(fields.persisted_output_path) is str or text.startswith(PERSISTED),
+        _changes(fields) if fields.file_path is not None else (),
+        f"agent-{fields.agent_id}" if type(fields.agent_id) is str and fields.agent_id else None,
+        _external(text, fields),
     )
+    call_id = block.tool_use_id if type(block.tool_use_id) is str else ""
+    return ToolResult(call_id, how, None if fields is _NO_TWIN else _duration(fields))
 
 
 def _external(text: str, fields: Twin) -> str | None:

@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from workbench.domain.message import FileChange, ResultStatus, ToolKind, ToolResult
+from workbench.domain.message import FileChange, ResultStatus, ToolKind, ToolResult, ended
 from workbench.sessions.codex.outputs import Output
 
 OUTPUT_HEAD = 2000
@@ -42,16 +42,15 @@ def judged(call_id: str, output: Output, known: Known) -> ToolResult:
     """The result of a call; one whose call is not in the file is an orphan."""
     code = known.exit_code if known.exit_code is not None else output.exit_code
     field_code = known.exit_code is not None or output.exit_from_field
-    return ToolResult(
-        call_id,
+    outcome = ended(
         "orphan" if known.kind is None else _status(known.kind, code, output, known),
         code,
         "none" if code is None else "field" if field_code else "text",
         False,
         known.changes,
-        known.duration if known.duration is not None else output.duration,
         known.child,
     )
+    return ToolResult(call_id, outcome, known.duration if known.duration is not None else output.duration)
 
 
 def _status(kind: ToolKind, code: int | None, output: Output, known: Known) -> ResultStatus:

@@ -24,6 +24,7 @@ from workbench.domain.message import (
     ToolResult,
     WrittenCall,
     common,
+    ended,
 )
 from workbench.sessions.codex import items, outputs, prompts, tools
 from workbench.sessions.codex.calls import Known
@@ -178,7 +179,7 @@ def plain(state: State, facts: Facts) -> Stretch:
                 if (asked := messages[known.place].call) is not None:
                     call_id = asked.call_id  # the same string, held once
                 status: ResultStatus = "failed" if code else "ok"
-                result = ToolResult(call_id, status, code, read_from, False, known.changes, seconds, known.child)
+                result = ToolResult(call_id, ended(status, code, read_from, False, known.changes, known.child), seconds)
                 if scripts:
                     scripts.pop(call_id, None)
                 state.answering = False
