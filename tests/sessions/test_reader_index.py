@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from array import array
 from collections.abc import Callable
 from pathlib import Path
@@ -122,6 +123,34 @@ def test_nothing_new_is_nothing_read(tmp_path: Path) -> None:
     assert tokens == array("i", range(len(before.messages)))
     news = log.refresh()
     assert (news.appended, news.reset) == (len(before.messages), False)
+
+
+def test_nobody_who_reads_waits_for_what_is_kept_by_and_by(tmp_path: Path) -> None:
+    path, cache = a_session(tmp_path), tmp_path / "cache"
+    pool, index, held = SessionPool(cache), ReaderIndex(cache), threading.Lock()
+    pool.by_and_by = True
+    state = pool.read(path, "claude")
+    assert state is not None
+    pool.keep(state)
+    assert index.kept([path]) == []
+
+    def given_up() -> None:
+        assert not held.locked()
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        pool.catch_up(held, given_up)
+    assert list((cache / "readers").iterdir()) == []
+
+    pool.catch_up(held, lambda: None)
+    assert len(index.kept([path])) == len(list((cache / "readers").iterdir())) == 1
+    again = open_session(path, "claude")
+    index.restore(again)
+    assert list(again.messages) == list(state.messages)
+
+    index.kept([path])[0].unlink()
+    pool.catch_up(held, lambda: None)
+    assert index.kept([path]) == []  # nothing is new
 
 
 @pytest.mark.parametrize("how", ["shorter", "begun otherwise", "ended otherwise", "replaced", "gone on otherwise"])

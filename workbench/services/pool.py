@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -92,6 +93,8 @@ class SessionPool:
         """What this process kept: the first time it is done for little that is new, then only for much."""
         self._trails: dict[Path, Trail] = {}
         """Of sessions that were opened and not read yet."""
+        self.by_and_by = False
+        """Whether :meth:`catch_up` is called regularly: then nobody who reads waits for what is kept."""
 
     def read(self, path: Path, agent: str | None = None) -> SessionState | None:
         """The session at ``path`` as it is now; None where the file is gone or no reader knows it."""
@@ -139,29 +142,53 @@ class SessionPool:
         if self._states.get(path := state.log.path) is state:
             self._keep(path, state)
 
+    def catch_up(self, lock: AbstractContextManager[object], pause: Callable[[], None]) -> None:
+        """Keep for the next start what is due, in pieces between which others have their turn.
+
+        Args:
+            lock: Held only while a picture is taken of what a reader knows.
+            pause: Called between the pieces.
+        """
+        from workbench.sessions.reader_index import known_of
+
+        for path, state in tuple(self._states.items()):
+            if self._is_due(path, state) and self._index is not None:
+                with lock:
+                    known, stood = known_of(state.log, state.trail.rows.tokens), _stands(state)
+                if known is not None:
+                    self._index.write(known, pause)
+                self._saved.add(path)
+                self._kept[path] = stood
+
     def close(self) -> None:
         """Keep for the next start what is not kept yet, where it is worth it."""
         for path, state in self._states.items():
             self._keep(path, state, last=True)
 
     def _keep(self, path: Path, state: SessionState, last: bool = False) -> None:
+        if (last or not self.by_and_by) and self._is_due(path, state, last) and self._index is not None:
+            self._saved.add(path)
+            self._kept[path] = _stands(state)
+            self._index.save(state.log, state.trail.rows.tokens)
+
+    def _is_due(self, path: Path, state: SessionState, last: bool = False) -> bool:
         from workbench.sessions.reader_index import LEAST, SHARE, UNSAVED
 
-        read, counted = state.log.read_to, state.trail.rows.counted
-        before, had = self._kept.get(path, (0, 0))
+        (read, counted), (before, had) = _stands(state), self._kept.get(path, (0, 0))
         first = path not in self._saved
         enough = UNSAVED if first or last else max(UNSAVED, read // SHARE)
         uncounted = max(_UNCOUNTED, counted // SHARE)
-        if self._index is None or read < LEAST or (abs(read - before) < enough and counted - had < uncounted):
-            return
-        self._saved.add(path)
-        self._kept[path] = read, counted
-        self._index.save(state.log, state.trail.rows.tokens)
+        return read >= LEAST and (abs(read - before) >= enough or counted - had >= uncounted)
 
     def children(self, state: SessionState) -> tuple[SessionState, ...]:
         """The sub-agents' sessions of a session, as they are now."""
         found = (self.read(path, state.info.agent) for path in state.log.children(state.info))
         return tuple(child for child in found if child is not None)
+
+
+def _stands(state: SessionState) -> tuple[int, int]:
+    """Bytes that were read of a session, and messages that were counted."""
+    return state.log.read_to, state.trail.rows.counted
 
 
 class TokenCache:

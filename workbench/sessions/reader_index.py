@@ -17,15 +17,17 @@ import sys
 import time
 import zlib
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, BinaryIO
+from threading import get_ident
+from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 from msgspec.structs import force_setattr as complete
 
+from workbench.domain.message import Message
 from workbench.sessions.bulk import numbers, shared, undisturbed
 from workbench.sessions.follow import SessionLog
 
@@ -67,6 +69,32 @@ _BAD = (
     struct.error,
 )
 """What a damaged file may raise."""
+
+
+_UNFIT = (pickle.PickleError, RecursionError, TypeError, AttributeError)
+"""What a log may know that cannot be kept."""
+
+
+class Known(NamedTuple):
+    """What a log knew of its file at one moment."""
+
+    session: Path
+    agent: str
+    place: dict[str, Any]
+    messages: list[Message]
+    memory: bytes
+    tokens: bytes
+
+
+def known_of(log: SessionLog, tokens: array[int]) -> Known | None:
+    """What a log knows now; None where it cannot be kept. The log must stand still as long as this takes."""
+    place = log.place()
+    if place is None:
+        return None
+    try:
+        return Known(log.path, log.agent, place, list(log.messages), pickle.dumps(log.memory(), 5), tokens.tobytes())
+    except _UNFIT:
+        return None
 
 
 class ReaderIndex:
@@ -128,25 +156,36 @@ class ReaderIndex:
 
     def save(self, log: SessionLog, tokens: array[int]) -> None:
         """Keep what a log knows of its file."""
-        path = self._path(log.path)
-        mark = log.place()
-        if mark is None:
-            return
-        new = path.with_name(f"{path.name}.{os.getpid()}.new")
+        known = known_of(log, tokens)
+        if known is not None:
+            self.write(known)
+
+    def write(self, known: Known, pause: Callable[[], None] = lambda: None) -> None:
+        """Keep what a log knew of its file, in pieces; the log may go on meanwhile.
+
+        Args:
+            known: What it knew.
+            pause: Called before each piece; what it raises leaves what was kept before.
+        """
+        path = self._path(known.session)
+        new = path.with_name(f"{path.name}.{os.getpid()}-{get_ident()}.new")
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "wb") as file:
-                messages, memory = log.messages, log.memory()
+                messages = known.messages
                 starts = range(0, len(messages), _PIECE)
-                _put(file, _stamp(log.agent))
-                _put(file, pickle.dumps(mark | {"pieces": len(starts)}, 5))
+                _put(file, _stamp(known.agent))
+                _put(file, pickle.dumps(known.place | {"pieces": len(starts)}, 5))
                 for start in starts:
-                    _put(file, pickle.dumps(list(messages[start : start + _PIECE]), 5))
-                _put(file, pickle.dumps(memory, 5))
-                _put(file, tokens.tobytes())
+                    pause()
+                    _put(file, pickle.dumps(messages[start : start + _PIECE], 5))
+                _put(file, known.memory)
+                _put(file, known.tokens)
             new.replace(path)
             self._prune(path)
-        except (OSError, pickle.PickleError, RecursionError, TypeError, AttributeError):
+        except (OSError, *_UNFIT):
+            pass
+        finally:
             with suppress(OSError):
                 new.unlink()
 
