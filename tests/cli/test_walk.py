@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import shlex
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -199,6 +202,35 @@ def test_the_history_is_trimmed_and_restored(run: Run, task: str) -> None:
     assert whole["messages"][0]["text"].count("part 0") == 40
 
 
+def test_a_cut_of_what_no_package_carries_leaves_the_pending_one_fresh(run: Run, task: str) -> None:
+    package = run("handoff", "prepare", "@", "--to", "codex", "--json").json["package"]["id"]
+    messages = run("history", "show", "@", "--json").json["messages"]
+    result = next(m["id"] for m in messages if m["kind"] == "tool_result")
+    words = next(m["id"] for m in messages if m["origin"] == "human")
+
+    def stale() -> list[str]:
+        found = run("handoff", "check", package, "--json")
+        return [d["subject"] for d in found.json["differences"] if d["code"] == "trim_changed"]
+
+    cut = run("history", "drop", task, result, "--json").json
+    assert cut["package"]["before"] == cut["package"]["after"]
+    assert (cut["stale"], stale()) == ([], [])
+    run("history", "restore", task, result)
+    planned = run("history", "drop", task, words, "--dry-run", "--json").json
+    assert planned["stale"] == [{"package": package, "to": "codex"}]
+    said = run("history", "drop", task, words, "--yes").out
+    assert f"the pending package {package} for codex counts as stale by it" in said
+    assert stale() == [f"cuts of claude:{SESSION}"]
+    run("history", "restore", task, words)
+    assert stale() == []
+    # A digest stands in a package, whatever it stands for; what is pinned does, too.
+    assert run("history", "summarise", task, result, "--text", "Read.", "--dry-run", "--json").json["stale"]
+    run("history", "pin", task, result)
+    assert len(stale()) == 1
+    run("history", "pin", task, result, "--off")
+    assert stale() == []
+
+
 def test_the_guard_stands_before_the_persons_words_and_the_newest_turns(run: Run, task: str) -> None:
     messages = run("history", "show", "@", "--json").json["messages"]
     own = next(m["id"] for m in messages if m["origin"] == "human")
@@ -255,6 +287,26 @@ def test_compiling_is_reproducible_and_blocks_when_it_must(run: Run, task: str) 
     assert run("compile", "@", "--to", "codex", "--budget", "0").code == 2
 
 
+def test_a_prompt_names_the_command_as_the_receivers_shell_finds_it(run: Run, task: str, tmp_path: Path) -> None:
+    run("note", "write", "shop.plan", "--value", json.dumps("x " * 2000), "--kind", "structure")
+    run("fact", "propose", "shop.text", "word " * 900)
+    bare, full = tmp_path / "bare", tmp_path / "full"
+    for folder in (bare, full):
+        folder.mkdir()
+        (folder / "git").symlink_to(str(shutil.which("git")))
+    (full / "workbench").write_text("#!/bin/sh\n")
+    (full / "workbench").chmod(0o755)
+    argv = ("compile", "@", "--to", "codex", "--budget", "1500", "--json")
+    found = run(*argv, env={"PATH": str(full)}).json
+    lost = run(*argv, env={"PATH": str(bare)}).json
+    assert "`workbench` commands fetch" in found["prompt"]
+    assert sys.executable not in found["prompt"]
+    assert f"{shlex.quote(sys.executable)} -P -m workbench` commands fetch" in lost["prompt"]
+    assert "workbench fact show" in found["prompt"]
+    assert lost["prompt"].count("-m workbench fact show") == found["prompt"].count("workbench fact show")
+    assert found["prompt"].count("workbench ") == lost["prompt"].count("-m workbench ")
+
+
 def test_a_package_is_prepared_checked_refused_when_stale_and_handed_over(run: Run, task: str, workspace: Path) -> None:
     repo = workspace.parent
     run("task", "revise", "@", "--target", "src")
@@ -278,6 +330,14 @@ def test_a_package_is_prepared_checked_refused_when_stale_and_handed_over(run: R
     assert [a["status"] for a in run("attempt", "list", "--json").json["attempts"]] == ["handed_over", "starting"]
     shown = run("handoff", "show", second, "--json").json
     assert shown["package"]["snapshot"] in shown["prompt"]
+    assert (shown["package"]["stale"], shown["differences"]) == (False, [])
+    (repo / "src" / "a.txt").write_text("three\n")
+    shown = run("handoff", "show", second, "--json").json
+    assert shown["package"]["stale"] is True
+    assert [d["code"] for d in shown["differences"] if d["code"] != "new_messages"] == ["file_changed"]
+    assert "src/a.txt" in run("handoff", "show", second).out.partition("\u2500")[0]
+    assert "launched  stale" in run("handoff", "list").out
+    assert run("status", "--json").json["packages"] == {"pending": 0, "stale": 0}
     assert run("handoff", "cancel", second, "--json").json["package"]["status"] == "cancelled"
     statuses = {p["id"]: p["status"] for p in run("handoff", "list", "--json").json["packages"]}
     assert statuses == {first["id"]: "rejected", second: "cancelled"}

@@ -28,7 +28,7 @@ CALM, LEAST = 1.2, 3
 """How strongly weights are held back; in how many samples a feature has to stand."""
 FIRST, ROUNDS, LEFT = 25, 90, 1e-4
 """Most rounds, of the first fit and of the last; the slope, a sample, at which no more is gained."""
-_UNSEEN = re.compile(r"^blind[2-4]-")
+_UNSEEN = re.compile(r"^(?:blind[2-4]|hard)-")
 """In the names of rows that were written, by others, when rules and markers stood."""
 _OF_OTHERS = 1 / 3
 """What a row counts that the rules were made or corrected with, or that was written by those who made them."""
@@ -49,7 +49,7 @@ class Sample(NamedTuple):
     counts: float = 1.0
 
 
-class _Heard(Extractor):
+class Heard(Extractor):
     """Notes the sentences that are judged by their words."""
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ def samples(of: Sequence[Row], known: Mapping[str, Weights] | None = None) -> di
             from their pieces.
     """
     found: dict[str, list[Sample]] = {language: [] for language in LANGUAGES}
-    heard = _Heard()
+    heard = Heard()
     for row in of:
         kinds = {item["kind"] for item in row["items"]}
         columns = tuple(COLUMNS.index(kind) for kind in PRECEDENCE if kind in kinds) or (PROCESS,)
@@ -109,7 +109,7 @@ def samples(of: Sequence[Row], known: Mapping[str, Weights] | None = None) -> di
 def bound(of: Sequence[Row]) -> dict[str, list[Sample]]:
     """What is learned, by language, of which decisions are constraints (column 0) and which are not (column 1)."""
     found: dict[str, list[Sample]] = {language: [] for language in LANGUAGES}
-    heard = _Heard()
+    heard = Heard()
     for row in of:
         kinds = [item["kind"] for item in row["items"]]
         if kinds != ["decision"]:

@@ -55,7 +55,7 @@ def test_what_an_agent_said_is_counted_nowhere_and_found_by_its_words(ctx: Conte
     talk.agent("Do not touch the user table.\n\nWe settled on Redis for the cache.")
     hear(ctx)
     told = status(ctx)
-    assert told["facts"] == {"active": 0, "proposed": 0, "challenged": 0, "contested": 0}
+    assert told["facts"] == {"active": 0, "proposed": 0, "challenged": 0, "contested": 0, "unreviewed": 2}
     assert told["needs_you"] == []
     assert {one.text for one in reviewing.review(ctx).rest} == {
         "Do not touch the user table.",

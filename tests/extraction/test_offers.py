@@ -137,6 +137,20 @@ def test_what_is_handed_on_begins_where_she_says_so(text: str, first: int) -> No
     assert pasted_lines(text) == set(range(first, text.count("\n") + 2))
 
 
+@given(st.lists(st.sampled_from(["", " ", "The port is 8080.", "> ok", "Fine:"]), max_size=8), st.integers(0, 3))
+def test_what_nothing_follows_hands_nothing_on(before: list[str], blanks: int) -> None:
+    handed = [*before, "Codex wrote this:", *[""] * blanks]
+    assert not pasted_lines("\n".join(handed))
+    more = "\n".join([*handed, "The port is 9090."])
+    assert pasted_lines(more) == set(range(len(before) + 2, len(handed) + 2))
+
+
+def test_a_message_of_very_many_lines_is_read_to_its_end() -> None:
+    lines = ["The port is 8080."] * 3 + ["x"] * 300 + [""] * 100_000
+    assert not pasted_lines("\n".join(lines)[:1400])
+    assert pasted_lines("\n".join(["Codex wrote this:", *lines])) == set(range(2, len(lines) + 2))
+
+
 @given(st.lists(st.tuples(st.sampled_from(LINES), st.booleans()), max_size=12), st.integers(0, 12), st.integers(0, 4))
 def test_the_limits_hold_whatever_is_found(said: list[tuple[str, bool]], shown: int, waiting: int) -> None:
     candidates = [(find, own) for text, own in said for find in EXTRACTOR.extract(text).finds]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from workbench.extraction import Extractor, Find, Place, RuleBook
+from workbench.extraction.reading import read
+from workbench.extraction.rules import rules_of
 
 EXTRACTOR = Extractor()
 
@@ -210,3 +212,66 @@ def test_added_phrases_are_taken_literally() -> None:
 )
 def test_a_piece_of_a_sentence_is_neither_name_nor_value(text: str) -> None:
     assert [find.key for find in Extractor().extract(text).finds if find.key] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("主题色改成绿色，不要蓝色", ("theme.color", "green", "blue")),
+        ("端口用 9090，不要 8080", ("port", 9090, 8080)),
+        ("不要用蓝色，用绿色", ("theme.color", "green", "blue")),
+        ("不要蓝色，改成绿色", ("theme.color", "green", "blue")),
+        ("导出格式改成 CSV，不要 Excel", ("导出格式", "CSV", "Excel")),
+        ("错误信息改成中文，不要英文", ("错误信息", "中文", "英文")),
+        ("超时改成 30 秒，10 秒太短", ("timeout", "30s", None)),
+        ("日志级别从 info 调到 debug", ("log_level", "debug", "info")),
+        ("注释一律写英文，不要中文", ("注释", "英文", "中文")),
+        ("默认分支改名为 main", ("default_branch", "main", None)),
+        ("网关由 Kong 切换至 APISIX", ("网关", "APISIX", "Kong")),
+        ("价格字段统一用整数「分」", ("价格字段", "整数「分」", None)),
+        ("短信签名统一成「云仓」", ("短信签名", "云仓", None)),
+        ("主键使用 UUIDv7", ("主键", "UUIDv7", None)),
+        ("插件宿主定为单独进程，只此一个", ("插件宿主", "单独进程", None)),
+        ("redis 换成 valkey", ("cache", "Valkey", "Redis")),
+        ("端口改成 9090，不要重启", ("port", 9090, None)),
+        ("The upload limit used to be 10 MB, now it is 20 MB.", ("upload_limit", "20mb", "10mb")),
+        ("The service runs in Frankfurt, not in Dublin.", ("service.location", "Frankfurt", "Dublin")),
+        ("Make the id a UUID", ("id", "UUID", None)),
+        ("I want weekly digests instead of daily digests", (None, "weekly digests", "daily digests")),
+    ],
+)
+def test_what_is_put_aside_is_the_other_value_and_the_key_is_the_thing(text: str, expected: tuple[object, ...]) -> None:
+    found = read(text, rules_of(text))
+    assert (found.key, found.value, found.old) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "备用的门禁卡在前台左手第二个抽屉里",
+        "沿用现有 jQuery 页面",
+        "磁盘使用情况一般",
+        "冷启动用户的列表空着",
+        "MySQL 因为支持差被否了",
+        "报表每晚 02:30 从核心系统同步",
+        "现在是 30 天",
+        "现在改成 9090",
+        "决议：网关先不换",
+        "备注：日活按设备去重",
+        "否决：会话存成 YAML",
+        "门诊叫号屏跟语音差两秒",
+        "隔壁用 Consul",
+        "Comments are in English, not German.",
+        "Files go into data, not into tmp.",
+        "Indent with four spaces, not tabs.",
+        "Put the menu on the left, not on the right.",
+        "Rejected: client-side PDF rendering.",
+        "Resolved: the newsletter goes double opt-in.",
+        "Keep the monolith until Q3.",
+        "Orders placed after 14:00 leave the house on the following day.",
+        "On the warehouse tablets the scanner key arrives as F13",
+    ],
+)
+def test_better_no_key_than_a_wrong_one(text: str) -> None:
+    found = read(text, rules_of(text))
+    assert (found.key, found.old) == (None, None)

@@ -61,6 +61,7 @@ class FakeDesk:
         self.failure = ""
         self.ways: tuple[LaunchWay, ...] = ("copy", "print")
         self.package_figures: tuple[str, int, int] | None = ("codex", 911, 911)
+        self.stale_by_cut: tuple[str, ...] = ()
         self.left = "claude gave the task up"
         self.observed = True
         self.wrong = ""
@@ -132,6 +133,7 @@ class FakeDesk:
             "this history, as views and exports carry it; the running agent's own context does not change",
             findings,
             self.package_figures,
+            self.stale_by_cut,
         )
 
     def cut(self, task: str, plan: Cut, text: str = "", yes: bool = False) -> str:

@@ -314,6 +314,18 @@ async def test_a_launched_package_is_followed_and_not_launched_again(opened, des
         assert ("handed", "pk5launched") in desk.done
 
 
+async def test_a_launched_package_that_nobody_took_up_shows_what_changed_since(opened, desk):
+    moved = Difference(code="file_changed", subject="src/export/pdf.py", was="3be1", now="90ac")
+    desk.change(packages=(data.package("pk5launched", "launched", "codex", (moved,)),))
+    async with opened(desk) as (app, pilot):
+        await sees(pilot, "! launched")
+        assert "file changed: src/export/pdf.py" in text_of(app)
+        await pilot.press("4", "enter")
+        await screen(pilot, PackageScreen)
+        await sees(pilot, "1 difference since it was compiled")
+        assert "enter follow" in text_of(app)
+
+
 async def test_the_cursor_goes_on_to_what_replaced_its_package(opened, desk):
     async with opened(desk) as (app, pilot):
         await pilot.press("4", "j")

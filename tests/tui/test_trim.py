@@ -105,7 +105,7 @@ async def test_both_figures_are_told_apart_and_what_goes_is_listed(opened, desk)
         await pilot.press("space", "t")
         await sees(pilot, "2,122 → 270 tokens of this history")
         seen = text_of(app)
-        assert "next package for codex: unchanged at 911: it would not carry them" in seen
+        assert "next package for codex, made anew: still 911 tokens" in seen
         assert "1 tool result 1.8k · 1 agent calls 12" in seen
         assert seen.index("1,840  tool") < seen.index("12  agent")
         assert "d m x choose how" in seen
@@ -118,7 +118,15 @@ async def test_a_package_that_changes_shows_by_how_much(opened, desk):
     desk.package_figures = ("codex", 1817, 1790)
     async with opened(desk) as (_, pilot):
         await pilot.press("t")
-        await sees(pilot, "next package for codex: 1,817 → 1,790 tokens")
+        await sees(pilot, "next package for codex, made anew: 1,817 → 1,790 tokens")
+
+
+async def test_pending_packages_that_the_cut_makes_stale_are_named_beside_the_same_figure(opened, desk):
+    desk.stale_by_cut = ("codex", "gemini", "codex")
+    async with opened(desk, (80, 24)) as (app, pilot):
+        await pilot.press("t")
+        await sees(pilot, "pending packages for codex, gemini count as stale then")
+        assert "made anew: still 911 tokens" in text_of(app)
 
 
 async def test_a_package_that_cannot_be_made_is_said(opened, desk):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from workbench.cli.globals import Globals
-from workbench.cli.output import Answer, Block, Line, Output
+from workbench.cli.output import Answer, Block, Line, Output, Table
 from workbench.errors import HumanNeededError, RefusedError, UsageError
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def json_or_text(value: str) -> Any:
         return value
 
 
-def damage(context: Context, document: dict[str, Any], lines: Sequence[Line | Block]) -> Answer:
+def damage(context: Context, document: dict[str, Any], lines: Sequence[Line | Block | Table]) -> Answer:
     """A list with what could not be read: ``damaged[]``, a line each on standard error, and exit code 6."""
     from workbench.services.shapes import damage_json
 

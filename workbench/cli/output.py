@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TextIO
 
@@ -18,6 +19,8 @@ _DRIVES_TERMINALS = re.compile(
 )
 CELL = 60
 """Widest cell of a table but for its last column."""
+UNKNOWN_WIDTH = 80
+"""Cells of a terminal that does not tell how many it has."""
 
 
 class Span(NamedTuple):
@@ -37,12 +40,88 @@ class Block:
     text: str
 
 
+class Column(NamedTuple):
+    """How a column gives way where a terminal is narrow."""
+
+    least: int
+    """Cells that it keeps on a line; where there is less room it goes to the next one."""
+    whole: bool = False
+    """Whether it is never cut, as an id is; a row in which it is longer than ``least`` is laid out by itself."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows that fit a terminal: what has no room stands on an indented line beneath. Elsewhere a :func:`table`."""
+
+    rows: Sequence[Sequence[str | Span]]
+    columns: Sequence[Column]
+
+    def fitted(self, room: int) -> list[Line]:
+        """The rows in so many cells."""
+        longest = [sys.maxsize if column.whole else max(room, CELL) for column in self.columns]
+        rows = [[_cut(*both) for both in zip(row, longest, strict=True)] for row in self.rows]
+        usual = [[width(cell.text) for cell in row] for row in rows if not self._odd(row)]
+        wanted = [max(cells, default=0) for cells in zip(*usual, strict=True)] or [0] * len(self.columns)
+        lines: list[Line] = []
+        for row in rows:
+            own = [width(cell.text) for cell in row]
+            lines += self._lines(row, own, own if self._odd(row) else wanted, room)
+        return lines
+
+    def _odd(self, row: Sequence[Span]) -> bool:
+        cells = zip(self.columns, row, strict=True)
+        return any(column.whole and width(cell.text) > column.least for column, cell in cells)
+
+    def _lines(self, row: Sequence[Span], own: Sequence[int], wanted: Sequence[int], room: int) -> Iterator[Line]:
+        first, *more = _places(wanted, self.columns, room)
+        aligned = [(_cut(row[i], cells), cells + _GAP) for i, cells in _widened(first, wanted, room).items()]
+        yield [part for cell, cells in aligned for part in (cell, " " * (cells - width(cell.text)))]
+        for place in more:
+            cells = _widened({i: min(least, own[i]) for i, least in place.items() if own[i]}, own, room - _INDENT)
+            if cells:
+                said = [part for i, most in cells.items() for part in (" " * _GAP, _cut(row[i], most))]
+                yield [" " * (_INDENT - _GAP), *said]
+
+
+_GAP, _INDENT = 2, 4
+
+
+def _cut(cell: str | Span, cells: int) -> Span:
+    return Span(clip(cell, cells)) if isinstance(cell, str) else cell._replace(text=clip(cell.text, cells))
+
+
+def _places(wanted: Sequence[int], columns: Sequence[Column], room: int) -> list[dict[int, int]]:
+    """For each line of a row its columns, with the least they take; empty columns are left out."""
+    places: list[dict[int, int]] = [{}]
+    left = room
+    for i, (want, column) in enumerate(zip(wanted, columns, strict=True)):
+        least = want if column.whole else min(want, column.least, room - _INDENT)
+        if places[-1] and least + _GAP > left:
+            places.append({})
+            left = room - _INDENT
+        if want:
+            left -= least + _GAP * bool(places[-1])
+            places[-1][i] = least
+    return places
+
+
+def _widened(least: Mapping[int, int], wanted: Sequence[int], room: int) -> dict[int, int]:
+    """What is left of a line goes first to the columns that lack the least."""
+    widths = dict(least)
+    left = room - sum(widths.values()) - _GAP * (len(widths) - 1)
+    for i in sorted(widths, key=lambda i: wanted[i] - widths[i]):
+        more = max(0, min(left, wanted[i] - widths[i]))
+        widths[i] += more
+        left -= more
+    return widths
+
+
 @dataclass(frozen=True)
 class Answer:
     """What a command has to say: the document for scripts, the lines for people, the exit code."""
 
     document: Any
-    lines: Sequence[Line | Block] = ()
+    lines: Sequence[Line | Block | Table] = ()
     exit_code: int = 0
     notes: Sequence[str] = field(default_factory=tuple)
     """For standard error, in both forms: what was left off, what to do next."""
@@ -102,9 +181,20 @@ class Output:
             self.document(answer.document)
         else:
             for line in answer.lines:
-                self.line(line)
+                for row in self._rows(line) if isinstance(line, Table) else (line,):
+                    self.line(row)
         for note in answer.notes:
             self.note(note)
+
+    def _rows(self, rows: Table) -> list[Line]:
+        """At the width of the terminal, where this is one."""
+        if not self._out.isatty():
+            return table(rows.rows)
+        try:
+            columns = os.get_terminal_size(self._out.fileno()).columns
+        except OSError:  # a stream that says it is one, with nothing beneath it
+            columns = 0
+        return rows.fitted(columns or UNKNOWN_WIDTH)
 
     def document(self, document: Any) -> None:
         """One JSON document, keys in the order in which they were put, always UTF-8."""

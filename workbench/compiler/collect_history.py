@@ -11,7 +11,7 @@ from workbench.compiler.material import HistoryItem, Material
 from workbench.compiler.request import Request
 from workbench.domain.message import Message
 from workbench.domain.times import instant
-from workbench.domain.trimming import Trim
+from workbench.domain.trimming import Fate, Trim
 from workbench.text import one_line
 
 RECENT_TURNS = 12
@@ -37,6 +37,17 @@ def own_words(message: Message) -> bool:
 def agents_words(message: Message) -> bool:
     """Whether it is something an agent said, and no call, result or thought of it."""
     return message.kind == "message" and message.origin in ("agent", "subagent") and not message.hidden
+
+
+def may_be_carried(message: Message, fate: Fate) -> bool:
+    """Whether a package may ever carry a message, or what stands in its place, unless it is pinned for that package.
+
+    Used-up traffic of tools never is, however new: to cut it makes no package another one. A pin for one package
+    brings a message back whether it was cut or not.
+    """
+    if fate.pinned or fate.memory != "working" or fate.disposition == "summarised":
+        return True
+    return message.kind == "compaction" or own_words(message) or agents_words(message)
 
 
 def newest_turns(request: Request) -> int:

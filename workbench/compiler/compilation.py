@@ -67,7 +67,7 @@ class Compilation:
         self.cache = TokenCache(counter)
         objective = material.task.contract.objective or material.task.title
         self.language = request.language or language_of(objective)
-        self.words = words_for(self.language)
+        self.words = words_for(self.language, request.command)
         scopes = (WORKSPACE, material.task.id, *direct_dependencies(material))
         self._staleness = Staleness(material.registry, scopes)
         self._qualifier = Qualifier(material, request, self._staleness)

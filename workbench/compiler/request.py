@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from workbench.compiler.material import Material, Target
+from workbench.compiler.words import COMMAND
 from workbench.domain.package import Identity, PackageMode, Strategy
 from workbench.errors import UsageError
 
@@ -32,6 +33,8 @@ class Request:
     """``en`` or ``zh``; None takes the objective's."""
     pins: frozenset[str] = frozenset()
     without: frozenset[str] = frozenset()
+    command: str = COMMAND
+    """What the receiver types for ``workbench``, ready for a shell."""
     question: str | None = None
     diff: str | None = None
 

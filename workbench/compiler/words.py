@@ -9,6 +9,10 @@ from workbench.errors import UsageError
 
 Words = Mapping[str, str]
 
+COMMAND = "workbench"
+_FILLED_IN = ("whole_fact", "input", "note.reference")
+"""Texts that name the command and have places to be filled in; "first" names it and has none."""
+
 ENGLISH: Words = {
     # Headings, long: every section always, an empty one with "none".
     "do": "# What to do",
@@ -315,12 +319,21 @@ def language_of(text: str) -> str:
     return "zh" if han * 5 >= letters and han else "en"
 
 
-def words_for(language: str) -> Words:
+def words_for(language: str, command: str = COMMAND) -> Words:
     """The table of a language.
+
+    Args:
+        language: Of the prompt.
+        command: What the receiver types for ``workbench``.
 
     Raises:
         UsageError: No prompt can be written in it.
     """
     if language not in LANGUAGES:
         raise UsageError(f"no prompt in the language {language!r}", "one of: " + ", ".join(LANGUAGES))
-    return LANGUAGES[language]
+    words = LANGUAGES[language]
+    if command == COMMAND:
+        return words
+    filled = command.replace("{", "{{").replace("}", "}}")
+    named = {name: text.replace(COMMAND, filled) for name in _FILLED_IN if (text := words[name])}
+    return {**words, **named, "first": words["first"].replace(COMMAND, command)}

@@ -9,14 +9,15 @@ from functools import lru_cache
 
 from workbench.extraction.correcting import corrections_for
 from workbench.extraction.judge import WEIGHED, Statement, ground, is_finished, is_process, judge
-from workbench.extraction.model import Extraction, Find, Form, Place, Priority, Undecided
+from workbench.extraction.model import TAKEN_BACK, Extraction, Find, Form, Place, Priority, Undecided
+from workbench.extraction.opposing import TAKES_BACK, beyond_opening, is_only_opening, opening
 from workbench.extraction.pasting import pasted_lines
 from workbench.extraction.prose import Line, lines_of, masked, place_in
 from workbench.extraction.reading import Reading, read
 from workbench.extraction.rules import Rules, rules_for, rules_of
 from workbench.extraction.sentences import head_of, is_han, pieces_of, split
 from workbench.extraction.signs import full_commas, small
-from workbench.extraction.speakers import speakers, speaks, turns_of
+from workbench.extraction.speakers import Turns, speakers, speaks, turns_of
 from workbench.extraction.weighing import scale_of
 
 _PATH = re.compile(
@@ -82,16 +83,24 @@ class Extractor:
         pasted = pasted_lines(text) | turns.perhaps if place.typed else frozenset()
         lines = list(lines_of(text))
         finds: list[Find] = []
+        retracting: list[Find] = []
         process = 0
         number = 0
+        back = False
         for quote, line, found in self._sentences(lines, turns.others):
             if number:
                 pause()
             sentence, number = number, number + 1
-            if not found and not finds:
+            opens = 0
+            if place.typed:
+                opens = TAKES_BACK if back else opening(quote)
+                back = opens == TAKES_BACK and is_only_opening(quote)
+            if not found and not finds and (opens != TAKES_BACK or back):
                 process += 1
                 continue
-            here = self._at(place, sentence, line, pasted)
+            here = self._at(place, sentence, line, pasted, opens)
+            if not found and opens == TAKES_BACK and not back and here.typed and self._may_state(quote, line, turns):
+                retracting.append(Find("decision", quote, quote, TAKEN_BACK).at(here))
             if not found and finds and self._belongs_to(finds[-1], quote, here):
                 finds[-1] = replace(finds[-1], text=f"{finds[-1].text} {quote}")
                 continue
@@ -100,7 +109,7 @@ class Extractor:
                 continue
             process += not found
             finds += [find.at(here) for find in found]
-        return Extraction(tuple(finds), process, form_of(lines))
+        return Extraction(tuple(finds), process, form_of(lines), tuple(retracting))
 
     def undecided(self, text: str, place: Place | None = None) -> tuple[Undecided, ...]:
         """The sentences of a text in which no rule found a statement, and which no rule calls process.
@@ -120,9 +129,18 @@ class Extractor:
             and not is_process(head_of(masked(quote)), self.book.of(quote))
         )
 
-    def _at(self, place: Place, sentence: int, line: Line, pasted: frozenset[int]) -> Place:
+    def _at(self, place: Place, sentence: int, line: Line, pasted: frozenset[int], opens: int = 0) -> Place:
         typed = place.typed and line.number not in pasted
-        return Place(place.session, place.message, sentence, line.number, place.by, place.at, typed)
+        session, message, by, at = place.session, place.message, place.by, place.at
+        return Place(session, message, sentence, line.number, by, at, typed, opens, place.answers)
+
+    def _may_state(self, quote: str, line: Line, turns: Turns) -> bool:
+        """Whether a sentence without a find is the speaker's own, and neither a question nor known to be process."""
+        if line.kind not in ("prose", "item") or line.number in turns.others or quote.endswith(("?", "？")):
+            return False
+        if "other" in (speaks(line.text), speaks(quote)):
+            return False
+        return not is_process(head_of(beyond_opening(masked(quote))), self.book.of(quote))
 
     def _sentences(self, lines: list[Line], told: frozenset[int]) -> Iterator[tuple[str, Line, tuple[Find, ...]]]:
         """Every sentence with its finds; ``told``: the lines that are somebody else's."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 from itertools import pairwise
+from operator import mul
 from typing import NamedTuple
 
 from workbench.extraction.asking import Heard
@@ -21,20 +22,31 @@ _A_NOD = 4
 _STOPS = ".!。！ "
 LEAST_LEAD: Mapping[str, int] = {"en": 35, "zh": 65}
 """On the scale, in hundredths, by language: how far before process a sentence has to be to state something."""
-LEAST_OF_A_PIECE, LEAST_AGAINST = 20, 300
+LEAST_OF_A_PIECE, LEAST_AGAINST = 20, 150
 """The same of a piece of a sentence that may be a statement by itself, and of a sentence that a rule calls process."""
+LEAST_HEEDED = -300
+"""The same of what a marker finds that is sometimes wrong, where it binds."""
+LEAST_BINDS = -80
+"""From where on the scale a decision is a constraint."""
 LEAST_OF_A_RULE = -350
 """The same of what a marker of a constraint finds, which else stands as it is."""
 HOPELESS = -350
 """What is so far behind process by what it is made of stays process whatever the rules say: they are not asked."""
+_DICTATED = 200
+"""Characters of a sentence that goes on and on, of which what is said last weighs nothing against all the rest."""
 _SHORTEST_PIECE = 4
 _MOST_CLAUSES = 8
 """Of a sentence that is cut in two those between which it may be: each takes as long as the whole."""
 LEAST_SECOND = 0
 """How far before process a further kind has to be in a sentence that is looked at for two statements."""
-LEAST_APART = {True: 150, False: 500}
-"""How clearly two pieces of a sentence have to be told, taken together, to be two statements; whether the second is
-open, or anything else, which more often says something of the first."""
+LEADS_APART = (48, 58, -73, 32, 18)
+"""What speaks for two statements, in hundredths of a lead: that of the first piece alone, of the second alone, of the
+whole, that of the whole's kind over process in the whole, and of the other kind."""
+SIGNS_APART = (-110, 63, 84, 147, -145)
+"""The same of each clause there is, of an open item as the second, of Chinese, of a strong stop between the pieces, and
+of a decision with a fact, which more often says why or what of it."""
+LEAST_APART = -60
+"""What they come to at least where a sentence is two statements; ``python -m tests.extraction.apart`` fits them."""
 _APART: frozenset[tuple[Kind, Kind]] = frozenset(
     {
         ("fact", "open"),
@@ -96,10 +108,21 @@ def judge(masked: str, rules: Rules) -> tuple[Statement, ...]:
         return ()
     if not seen.against and any(statement.rule.final for statement in seen.marked):
         own = any(statement.rule.name == OWN for statement in seen.marked)
-        lead = scale_of(rules.language).further(weighed, seen.signs).lead
-        return seen.marked if own or lead >= LEAST_OF_A_RULE else ()
+        return seen.marked if own or _is_laid_down(masked, weighed, seen, rules) else ()
     whole = _weighed(masked, weighed, seen, rules, LEAST_LEAD[rules.language])
     return _apart(whole, seen, masked, rules) if whole else ()
+
+
+def _is_laid_down(masked: str, weighed: Leaning, seen: Look, rules: Rules) -> bool:
+    """Whether what a marker of a constraint finds is one, by the whole or, of what is dictated on and on, by itself."""
+    scale = scale_of(rules.language)
+    if scale.further(weighed, seen.signs).lead >= LEAST_OF_A_RULE:
+        return True
+    ruled = [clause for clause in seen.clauses if (rule := _best(clause.body, rules, clause.barred)) and rule.final]
+    return len(masked) > _DICTATED and any(
+        scale.further(_weigh(masked[clause.start : clause.end], rules), seen.signs).lead >= LEAST_OF_A_RULE
+        for clause in ruled
+    )
 
 
 class _Weighed(NamedTuple):
@@ -107,14 +130,16 @@ class _Weighed(NamedTuple):
 
     kind: Kind
     lead: int
-    second: int
-    """How far before process the kind is for which the next most speaks."""
+    leaning: Leaning
     rule: Rule
-    binds: bool
+
+    def over_process(self, kind: Kind) -> int:
+        """How far before process a kind is."""
+        return self.leaning.scores[kind] - self.leaning.scores[None]
 
     def stated(self, start: int, end: int) -> Statement:
         """It, as the statement of a stretch."""
-        return Statement(self.kind, start, end, self.rule, self.binds)
+        return Statement(self.kind, start, end, self.rule, self.leaning.binds > LEAST_BINDS)
 
 
 def _weigh(text: str, rules: Rules) -> Leaning:
@@ -134,13 +159,12 @@ def _weighed(text: str, bare: Leaning, seen: Look, rules: Rules, least: int) -> 
             return None
         if marked and not (told and kind == marked.kind):
             # A rule that is laid down, or what a known thing is, is found where a marker finds it.
-            heeded = marked.rule.sure or leaning.lead > -LEAST_AGAINST
+            heeded = marked.rule.sure or leaning.lead > LEAST_HEEDED
             kind, told = (marked.kind, True) if heeded and _binds(text, rules) else (kind, told)
         if not told:
             return None
     rule = next((statement.rule for statement in seen.marked if statement.kind == kind), WEIGHED)
-    second = max([leaning.scores[other] for other in PRECEDENCE if other != kind]) - leaning.scores[None]
-    return _Weighed(kind, leaning.lead, second, rule, leaning.binds > 0)
+    return _Weighed(kind, leaning.lead, leaning, rule)
 
 
 def _binds(text: str, rules: Rules) -> bool:
@@ -152,10 +176,57 @@ def _binds(text: str, rules: Rules) -> bool:
     return reading.old is not None or reading.key in rules.known_keys
 
 
+class Cut(NamedTuple):
+    """A place at which a sentence may be cut into two statements."""
+
+    start: int
+    """Where the second begins."""
+    before: _Weighed
+    after: _Weighed
+    leads: tuple[int, ...]
+    signs: tuple[int, ...]
+    """What speaks for it, see ``LEADS_APART`` and ``SIGNS_APART``."""
+
+    @property
+    def kinds(self) -> tuple[Kind, Kind]:
+        """What the two would be."""
+        return self.before.kind, self.after.kind
+
+    @property
+    def score(self) -> int:
+        """How clearly there are two."""
+        leads: int = sum(map(mul, self.leads, LEADS_APART))
+        signs: int = sum(map(mul, self.signs, SIGNS_APART))
+        return leads // 100 + signs
+
+
 def _apart(whole: _Weighed, seen: Look, masked: str, rules: Rules) -> tuple[Statement, ...]:
     """A statement, cut in two where what comes after a comma states something of another kind by itself."""
-    best: tuple[int, int, _Weighed, _Weighed] | None = None
-    for last, clause in pairwise(seen.clauses[:_MOST_CLAUSES]) if whole.second >= LEAST_SECOND else ():
+    second = max([whole.over_process(kind) for kind in PRECEDENCE if kind != whole.kind])
+    cut = _best_cut(whole, seen, masked, rules) if second >= LEAST_SECOND else None
+    if cut is None or cut.score < LEAST_APART:
+        return (whole.stated(seen.start, seen.end),)
+    return (cut.before.stated(seen.start, cut.start), cut.after.stated(cut.start, seen.end))
+
+
+def best_cut(masked: str, rules: Rules) -> Cut | None:
+    """Where a sentence would be cut in two, however little speaks for it; None where it states nothing, or one thing.
+
+    It is here for who fits what has to speak for two.
+    """
+    weighed = _weigh(masked, rules)
+    if not weighed.leads(HOPELESS):
+        return None
+    seen = look(masked, rules)
+    if not seen.against and any(statement.rule.final for statement in seen.marked):
+        return None
+    whole = _weighed(masked, weighed, seen, rules, LEAST_LEAD[rules.language])
+    return _best_cut(whole, seen, masked, rules) if whole else None
+
+
+def _best_cut(whole: _Weighed, seen: Look, masked: str, rules: Rules) -> Cut | None:
+    best: Cut | None = None
+    for last, clause in pairwise(seen.clauses[:_MOST_CLAUSES]):
         after = _alone(masked[clause.start : seen.end], rules)
         if after is None or after.kind not in _SECOND[whole.kind]:
             continue
@@ -164,13 +235,14 @@ def _apart(whole: _Weighed, seen: Look, masked: str, rules: Rules) -> tuple[Stat
             continue
         if before.kind == "artifact" and after.kind != "open" and _OF_THE_ARTIFACT.match(clause.body):
             continue
-        lead = before.lead + after.lead
-        if lead >= LEAST_APART[after.kind == "open"] and (best is None or lead > best[0]):
-            best = (lead, clause.start, before, after)
-    if best is None:
-        return (whole.stated(seen.start, seen.end),)
-    _, start, before, after = best
-    return (before.stated(seen.start, start), after.stated(start, seen.end))
+        if best is None or before.lead + after.lead > best.before.lead + best.after.lead:
+            other = after.kind if whole.kind == before.kind else before.kind
+            mine, others = whole.over_process(whole.kind), whole.over_process(other)
+            leads = (before.lead, after.lead, whole.lead, mine, others)
+            of_both = {before.kind, after.kind} == {"decision", "fact"}
+            signs = (min(len(seen.clauses), 6), after.kind == "open", rules.language == "zh", clause.strong, of_both)
+            best = Cut(clause.start, before, after, leads, tuple(map(int, signs)))
+    return best
 
 
 def _alone(text: str, rules: Rules) -> _Weighed | None:

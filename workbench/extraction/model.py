@@ -33,6 +33,14 @@ class Place:
     at: str = ""
     typed: bool = False
     """Whether it stands in a message that a person typed, as far as that shows."""
+    opens: int = 0
+    """How the sentence, or one that says no more right before it, opens (see :mod:`.opposing`); of typed ones only."""
+    answers: tuple[str, ...] = ()
+    """The messages right before, which it may answer."""
+
+
+TAKEN_BACK = "taken back"
+"""The rule of a find that counts only where it goes against what is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +102,17 @@ class Extraction:
     process: int = 0
     """Sentences that state nothing that is kept."""
     form: Form = "chat"
+    retracting: tuple[Find, ...] = ()
+    """Sentences of the person that no rule took for a statement, but which open by taking something back: they count
+    for nothing unless they go against what is known."""
+
+    @property
+    def said(self) -> tuple[Find, ...]:
+        """All that may be brought to what is known, in the order in which it was said."""
+        if not self.retracting:
+            return self.finds
+        both = (*self.finds, *self.retracting)
+        return tuple(sorted(both, key=lambda find: (find.place.at, find.place.sentence)))
 
     def of(self, kind: Kind) -> tuple[Find, ...]:
         """The finds of one kind, in the order of the text."""

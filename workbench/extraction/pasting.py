@@ -109,9 +109,9 @@ def pasted_lines(text: str) -> frozenset[int]:
 def _begins(text: str, lines: list[str]) -> int:
     """How many lines stand before the first that is another's by what is said of it."""
     found = [len(lines)]
-    for number, line in enumerate(lines):
-        follows = any(rest.strip() for rest in lines[number + 1 :])
-        if follows and (_hands_on(line) or (not lines[number + 1].strip() and _GOT.search(line))):
+    last = next((number for number in range(len(lines) - 1, -1, -1) if lines[number].strip()), 0)
+    for number, line in enumerate(lines[:last]):
+        if _hands_on(line) or (not lines[number + 1].strip() and _GOT.search(line)):
             found.append(number + 1)
             break
     headers = list(_MAIL.finditer(text))

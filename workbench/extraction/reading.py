@@ -50,6 +50,11 @@ _TAKEN = re.compile(
 )
 _WITHIN_A_WORD = re.compile(r"[A-Za-z]{2}")
 """Around the end of what was found: a sentence goes on, and this is a piece of it."""
+_LOOSE = re.compile(
+    r"^(?:in|on|at|as|into|and|or|of|with)\b|\b(?:for|and|or|of|in|on|at|to|by|with|the|an?|our|your)$", re.IGNORECASE
+)
+"""A value that begins or ends so is cut out of a sentence."""
+_PAIRED = (("「", "」"), ("『", "』"), ("“", "”"), ("‘", "’"))
 _VERSIONED = re.compile(r"^([A-Za-z][\w.+#-]*?)[\s@]?v?(\d[\w.]*)$")
 
 
@@ -157,7 +162,15 @@ def _reading(groups: dict[str, str | None], rules: Rules) -> Reading | None:
             key = f"{key}_name"
         return Reading(key, value, old)
     key = of or of_old
-    return Reading(key, value, old) if key or old is not None else None
+    if key is None and (old is None or _is_piece(value, old)):
+        return None
+    return Reading(key, value, old)
+
+
+def _is_piece(value: Json, old: Json) -> bool:
+    """Whether what takes the place of a value that nothing names is a piece of a sentence and no value."""
+    now, before = value_text(value), value_text(old)
+    return len(now.split()) > len(before.split()) or _LOOSE.search(now) is not None or _LOOSE.search(before) is not None
 
 
 def _place(said: str, rules: Rules) -> str | None:
@@ -173,6 +186,11 @@ def _value(said: str, rules: Rules) -> tuple[Json, str | None]:
     """A value in its usual form, and the key that it is a value of, where its name tells."""
     text = rules.words["tail"].sub("", said.strip(_MARKS)).strip(_MARKS)
     text = _ASIDE.sub("", rules.words["article"].sub("", text)).strip(_MARKS)
+    for opened, closed in _PAIRED:
+        if text.count(opened) == text.count(closed) + 1:
+            text += closed  # its end was taken for a mark around it
+        elif text.count(opened) != text.count(closed):
+            return None, None
     lowered = text.lower()
     if not text or len(text) > 60 or len(text.split()) > 6 or text.count("`") % 2 or text.count("(") != text.count(")"):
         return None, None

@@ -73,6 +73,15 @@ class Scale:
     weights: Mapping[str, int]
     """In hundredths, all columns in one number: such are added fast, and come to the same in any order."""
 
+    @classmethod
+    def of(cls, language: str, lines: Iterable[str]) -> Scale:
+        """The scale of a language from the lines of its table."""
+        read = read_weights(lines)
+        # Every second feature weighs what another does. The fewer numbers there are, and the nearer together those lie
+        # that are often met, the faster they are found.
+        packed = {weights: _packed(weights) for weights in dict.fromkeys(read.values())}
+        return cls(language, lexicon_of(language), {feature: packed[weights] for feature, weights in read.items()})
+
     def lean(self, body: str) -> Leaning:
         """Weigh a clause in which code and others' words are masked."""
         features = features_of(body, self.lexicon, self.language)
@@ -106,11 +115,7 @@ def lexicon_of(language: str) -> Lexicon:
 @cache
 def scale_of(language: str) -> Scale:
     """The scale of ``en`` or ``zh``."""
-    read = read_weights(_text(f"weights.{language}.tsv").rstrip("\n").split("\n"))
-    # Every second feature weighs what another does. The fewer numbers there are, and the nearer together those lie that
-    # are often met, the faster they are found.
-    packed = {weights: _packed(weights) for weights in dict.fromkeys(read.values())}
-    return Scale(language, lexicon_of(language), {feature: packed[weights] for feature, weights in read.items()})
+    return Scale.of(language, _text(f"weights.{language}.tsv").rstrip("\n").split("\n"))
 
 
 def _packed(weights: Iterable[int]) -> int:

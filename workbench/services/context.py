@@ -27,6 +27,7 @@ from workbench.store.workspace import Workspace
 
 if TYPE_CHECKING:
     from workbench.domain.state_findings import Finding
+    from workbench.domain.trimming import Trim
 
 HUMAN_SHELL = "WORKBENCH_HUMAN_SHELL"
 """Set to 1, it says that a person stands behind this shell (automation and tests)."""
@@ -69,6 +70,7 @@ class Context:
     shown_facts: LastShown = field(default_factory=LastShown)
     found_odd: Latest[tuple[Finding, ...]] = field(default_factory=Latest)
     cited: Latest[frozenset[str]] = field(default_factory=Latest)
+    telling_trims: Latest[Mapping[str, tuple[Trim, ...]]] = field(default_factory=Latest)
     lock: threading.RLock = field(default_factory=threading.RLock)
     """Held by whoever reads sessions; the app reads in one thread at a time."""
 

@@ -13,10 +13,11 @@ from workbench.domain.message import Message
 from workbench.domain.task import Task
 from workbench.domain.trimming import DISPOSITIONS, GuardFinding, Trim, TrimAct, with_partners
 from workbench.errors import HumanNeededError, RefusedError, UsageError
+from workbench.handoff import fingerprint
 from workbench.services import kept, packages
 from workbench.services.context import Context
 from workbench.services.history import IN_WHAT, body, by_session, cited_messages, guarded, kept_tokens, select, view
-from workbench.services.material import Gathered, gather
+from workbench.services.material import Gathered, basis, gather
 from workbench.services.sessions import attached
 from workbench.services.view import HistoryView, MessageView
 from workbench.store.records import Records
@@ -39,6 +40,8 @@ class CutPlan:
     text: str = ""
     package: tuple[str, int, int] | None = None
     """Receiver, and the tokens of its next package before and after; None where none can be made."""
+    stale: tuple[tuple[str, str], ...] = ()
+    """Pending packages that count as stale by the cut: id and receiver, the oldest first."""
 
     @property
     def blocked(self) -> bool:
@@ -62,16 +65,12 @@ def plan_cut(ctx: Context, task: Task, ids: Collection[str], act: TrimAct, *, te
     found = gather(ctx, records, task)
     history = view(ctx, records, task, list(found.sessions))
     plan = plan_over(ctx, records, task, history, select(history, ids), act, text=text)
-    return replace(plan, package=_package_figures(ctx, found, plan))
+    trimmed = _as_cut(ctx, found, plan)
+    return replace(plan, package=_package_figures(ctx, found, trimmed), stale=_made_stale(ctx, trimmed))
 
 
-def _package_figures(ctx: Context, found: Gathered, plan: CutPlan) -> tuple[str, int, int] | None:
-    """The next package, compiled as things are and as they would be.
-
-    Most of a history is working memory, which no package carries: what a cut saves there is for the
-    compiler to say, not for a sum over messages.
-    """
-    to = likely_receiver(ctx, found)
+def _as_cut(ctx: Context, found: Gathered, plan: CutPlan) -> Gathered:
+    """What there would be after the cut."""
     trims = dict(found.records.trims)
     for name in dict.fromkeys(row.message.session for row in plan.messages):
         ids = tuple(row.message.id for row in plan.messages if row.message.session == name)
@@ -88,12 +87,37 @@ def _package_figures(ctx: Context, found: Gathered, plan: CutPlan) -> tuple[str,
         lines = trims.get(name, ())
         last = causal_order(lines)[-1].id if lines else None
         trims[name] = (*lines, trial.with_(after=last))
-    trimmed = replace(found, records=replace(found.records, trims=trims))
+    return replace(found, records=replace(found.records, trims=trims))
+
+
+def _package_figures(ctx: Context, found: Gathered, trimmed: Gathered) -> tuple[str, int, int] | None:
+    """The next package, compiled as things are and as they would be.
+
+    Most of a history is working memory, which no package carries: what a cut saves there is for the
+    compiler to say, not for a sum over messages.
+    """
+    to = likely_receiver(ctx, found)
     before = packages.preview(ctx, found.task, to, found=found).result
     after = packages.preview(ctx, found.task, to, found=trimmed).result
     if isinstance(before, Blocked) or isinstance(after, Blocked):
         return None
     return to, before.tokens, after.tokens
+
+
+def _made_stale(ctx: Context, trimmed: Gathered) -> tuple[tuple[str, str], ...]:
+    """Pending packages of the task that rest on what the cut changes."""
+    task = trimmed.task.id
+    waiting = [
+        package.envelope
+        for package in trimmed.records.packages.values()
+        if package.status == "pending" and package.envelope.task == task
+    ]
+    now = fingerprint.take(basis(ctx, trimmed)) if waiting else ()
+    return tuple(
+        (envelope.id, envelope.identity.to)
+        for envelope in sorted(waiting, key=lambda e: (e.prepared_at, e.id))
+        if any(d.code == "trim_changed" for d in fingerprint.compare(envelope.fingerprints, now))
+    )
 
 
 def likely_receiver(ctx: Context, found: Gathered) -> str:

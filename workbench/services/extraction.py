@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -130,16 +130,20 @@ def from_session(
     person = person_name(ctx.config, env) if ctx is not None else "human:person"
     said = [message for message in log.messages if is_said(message)]
     texts = [log.body(message) if message.clipped else message.text for message in said]
-    talk = [(text, place_of(message, person)) for message, text in zip(said, texts, strict=True)]
+    answers = [answered(log.messages, number) for number, message in enumerate(log.messages) if is_said(message)]
+    places = [place_of(message, person, known) for message, known in zip(said, answers, strict=True)]
+    talk = list(zip(texts, places, strict=True))
     finds: list[Find] = []
+    retracting: list[Find] = []
     process = 0
     forms: list[Form] = []
     for one in extract_each(talk, own_phrases(ctx)):
         finds += one.finds
+        retracting += one.retracting
         process += one.process
         forms.append(one.form)
     form: Form = "record" if forms.count("record") * 2 > len(forms) else "chat"
-    found = Extraction(tuple(finds), process, form)
+    found = Extraction(tuple(finds), process, form, tuple(retracting))
     asked = None
     if layer is not None:
         extractor = Extractor(rule_book(ctx))
@@ -155,11 +159,25 @@ def is_said(message: Message) -> bool:
     return message.kind == "message" and message.origin in ("human", "agent") and not message.hidden
 
 
-def place_of(message: Message, person: str) -> Place:
-    """Where the statements of a message stand, and who said them."""
+def answered(messages: Sequence[Message], number: int) -> tuple[str, ...]:
+    """What a message of the person may answer: her own before it, and the agent's last since then."""
+    found: list[str] = []
+    if messages[number].origin != "human":
+        return ()
+    for before in range(number - 1, -1, -1):
+        message = messages[before]
+        if is_said(message) and (message.origin == "human" or not found):
+            found.append(message.ref)
+            if message.origin == "human":
+                break
+    return tuple(found)
+
+
+def place_of(message: Message, person: str, answers: tuple[str, ...] = ()) -> Place:
+    """Where the statements of a message stand, who said them, and which messages it may answer."""
     by = person if message.origin == "human" else f"agent:{message.session.partition(':')[0]}"
     typed = message.origin == "human"
-    return Place(session=message.session, message=message.ref, by=by, at=message.at or "", typed=typed)
+    return Place(session=message.session, message=message.ref, by=by, at=message.at or "", typed=typed, answers=answers)
 
 
 def _measured(found: Extraction, text: str, ctx: Context | None, now: datetime | None) -> Extracted:

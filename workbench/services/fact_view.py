@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from workbench.domain.fact import Fact, Lifecycle
 from workbench.domain.times import instant
@@ -30,6 +30,40 @@ class FactView:
     """Whether it concerns a person now: not where rules found it and nobody is to be asked about it."""
     replaced: tuple[Fact, ...] = ()
     """The facts whose values it took the place of, newest first."""
+
+
+Group = Literal["hold", "settle", "unreviewed", "past"]
+"""What a person has to do with a fact: nothing, decide, look at it where she likes, or nothing any more."""
+LISTED_BY = "workbench fact list --only hold|settle|unreviewed"
+"""The command that lists each of what is counted."""
+
+
+def group_of(row: FactView) -> Group:
+    """Where a fact is counted: in one group only."""
+    if row.lifecycle not in ("active", "proposed", "challenged", "contested"):
+        return "past"
+    if not row.asked:
+        return "unreviewed"
+    return "hold" if row.lifecycle == "active" else "settle"
+
+
+def count(rows: Iterable[FactView]) -> dict[str, int]:
+    """How many hold, how many are to settle, by lifecycle, and how many were kept without anybody's review."""
+    found = dict.fromkeys(("active", "proposed", "challenged", "contested", "unreviewed"), 0)
+    for row in rows:
+        group = group_of(row)
+        if group != "past":
+            found["unreviewed" if group == "unreviewed" else row.lifecycle] += 1
+    return found
+
+
+def in_words(counts: Mapping[str, int]) -> str:
+    """The counts of facts, the same wherever they are told."""
+    held = counts["active"]
+    said = [f"{held} fact{'' if held == 1 else 's'} hold{'s' if held == 1 else ''}"]
+    words = {"proposed": "proposed to settle", "challenged": "challenged", "contested": "contested"}
+    said += [f"{counts[name]} {word}" for name, word in words.items() if counts[name]]
+    return ", ".join(said + [f"{counts['unreviewed']} kept unreviewed"] * bool(counts["unreviewed"]))
 
 
 class LastShown:

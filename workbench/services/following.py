@@ -16,10 +16,10 @@ import msgspec
 
 from workbench.domain.message import Message
 from workbench.domain.task import LIVE_ATTEMPT, SessionRef, Task
-from workbench.extraction import Extractor, Find
+from workbench.extraction import Extractor, Find, Place
 from workbench.services import offers, proposing, tasks
 from workbench.services.context import Context, person_name
-from workbench.services.extraction import SMALL_GAIN, TOKENIZER, is_said, place_of, rule_book
+from workbench.services.extraction import SMALL_GAIN, TOKENIZER, answered, is_said, place_of, rule_book
 from workbench.services.pool import SessionState
 from workbench.services.taking import Proposed
 from workbench.services.trust import git_trusted
@@ -180,17 +180,17 @@ class Follower:
     ) -> bool:
         """Take in what is new of one session, at most a batch; whether there was any."""
         start = _start(state.messages, before)
-        end, said, length = start, list[Message](), 0
+        end, said, length = start, list[tuple[Message, Place]](), 0
         while end < len(state.messages) and len(said) < BATCH and length < MUCH:
-            if is_said(state.messages[end]):
-                said.append(state.messages[end])
-                length += len(said[-1].text)
+            if is_said(message := state.messages[end]):
+                said.append((message, place_of(message, self._person, answered(state.messages, end))))
+                length += len(message.text)
             end += 1
         tally: Counter[str] = Counter()
         finds: list[Find] = []
-        for message in said:
+        for message, place in said:
             pause()
-            finds += self._finds(message, tally, pause)
+            finds += self._finds(message, place, tally, pause)
         if finds:
             self._bring(task, finds)
         now = Heard(
@@ -205,17 +205,17 @@ class Follower:
             self._passed[state.info.name] = kept, now
         return end > start
 
-    def _finds(self, message: Message, tally: Counter[str], pause: Callable[[], None]) -> Sequence[Find]:
+    def _finds(self, message: Message, place: Place, tally: Counter[str], pause: Callable[[], None]) -> Sequence[Find]:
         """What a message holds; counted, what that saves."""
         tokens = counter(TOKENIZER)
-        done = self._rules_now().extract(message.text, place_of(message, self._person), pause)
+        done = self._rules_now().extract(message.text, place, pause)
         tally["said"] += 1
         tally["sentences"] += done.process + len({find.place.sentence for find in done.finds})
         tally["process"] += done.process
         tally["before"] += tokens.count(message.text)
         tally["after"] += sum(tokens.count(find.text) for find in done.finds)
         tally["records"] += done.form == "record"
-        return done.finds
+        return done.said
 
     def _rules_now(self) -> Extractor:
         """The rules, with the workspace's own phrases from when on these count."""

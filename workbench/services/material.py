@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from workbench.compiler import EvidenceItem, HistoryItem, Material, WorktreeState
+from workbench.compiler.collect_history import may_be_carried
 from workbench.domain.artifact import Artifact
 from workbench.domain.evidence import Evidence
 from workbench.domain.note import Note
 from workbench.domain.task import Attempt, Task
+from workbench.domain.trimming import Rulings, Trim
 from workbench.handoff.files import hashes, rests_on
 from workbench.handoff.fingerprint import Basis
 from workbench.services import trust
@@ -119,7 +121,6 @@ def basis(ctx: Context, found: Gathered, more_files: Iterable[str] = ()) -> Basi
     base = ctx.location.worktree
     changed = found.worktree.dirty or ()
     watched = rests_on(base, found.task, found.evidence, found.artifacts, (*more_files, *changed))
-    names = {session.ref.name for session in found.sessions}
     role = found.task.contract.role
     return Basis(
         task=found.task,
@@ -128,7 +129,7 @@ def basis(ctx: Context, found: Gathered, more_files: Iterable[str] = ()) -> Basi
         guidelines=ctx.config.guidelines,
         role=ctx.config.roles.get(role) if role else None,
         notes=found.notes,
-        trims={name: lines for name, lines in found.records.trims.items() if name in names},
+        trims=_telling_trims(ctx, found),
         artifacts=found.artifacts,
         evidence=found.evidence,
         seen=found.seen,
@@ -138,3 +139,21 @@ def basis(ctx: Context, found: Gathered, more_files: Iterable[str] = ()) -> Basi
         head=found.worktree.head,
         sessions={s.ref.name: len(s.state.messages) if s.state else None for s in found.sessions},
     )
+
+
+def _telling_trims(ctx: Context, found: Gathered) -> Mapping[str, tuple[Trim, ...]]:
+    """What was decided about messages that a package may carry; a cut of any other changes no package."""
+    cut = [(session, found.records.trims.get(session.ref.name, ())) for session in found.sessions]
+    cut = [(session, lines) for session, lines in cut if lines]
+    here = [(session.ref.name, session.state is None) for session, _ in cut]
+    # The same question comes with every line of a session; what a message is does not change any more.
+    return ctx.telling_trims.of(
+        tuple(lines for _, lines in cut), here, lambda: {s.ref.name: _telling(s, lines) for s, lines in cut}
+    )
+
+
+def _telling(session: AttachedSession, trims: tuple[Trim, ...]) -> tuple[Trim, ...]:
+    named = {message for trim in trims for message in trim.messages}
+    rulings = Rulings(trims)
+    silent = {m.id for m in session.messages if m.id in named and not may_be_carried(m, rulings.fate(m))}
+    return tuple(trim.with_(messages=tuple(m for m in trim.messages if m not in silent)) for trim in trims)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from workbench.config import Config
 from workbench.extraction import Extraction, Find, RuleBook
@@ -125,7 +125,7 @@ def joined(rules: Extraction, found: Iterable[Find], order: Mapping[str, int]) -
     added = list(found)
     sentences = {(find.place.message, find.place.sentence) for find in added}
     finds = sorted((*rules.finds, *added), key=lambda find: (order.get(find.place.message, 0), find.place.sentence))
-    return Extraction(tuple(finds), max(0, rules.process - len(sentences)), rules.form)
+    return replace(rules, finds=tuple(finds), process=max(0, rules.process - len(sentences)))
 
 
 def _charge(result: ModelPass, question: Question, answer: Answered | None, requests: int) -> None:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:  # most commands find nothing in texts: start-up counts
 
 CHALLENGES = 0
 """How soon a contradiction by the person's own later words wants her: before everything else."""
+CHANGES = 2
+"""The same for what a text that was handed in says otherwise, as for a change of mind."""
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from workbench.compiler import Blocked, Compilation, Compiled, Request, Target
+from workbench.compiler.words import COMMAND
 from workbench.domain.ids import new_id
 from workbench.domain.package import Difference, Envelope, Fingerprint, PackageEvent, PackageMode, Strategy
 from workbench.domain.record import Json
@@ -17,9 +19,9 @@ from workbench.services import damage, kept
 from workbench.services.collecting import without_collector
 from workbench.services.context import Context
 from workbench.services.material import Gathered, basis, gather, material
-from workbench.services.places import in_place_of, worktree_of
+from workbench.services.places import worktree_of
 from workbench.services.view import PackageView
-from workbench.services.viewing import package_view
+from workbench.services.viewing import differing, package_view
 from workbench.store.records import Records, StoredPackage
 from workbench.tokens import counter
 
@@ -136,11 +138,21 @@ def preview(
         pins=options.pins,
         without=options.without,
         question=options.question,
+        command=_command(ctx),
     )
     with without_collector():
         compilation = Compilation(material(ctx, found), request, counter(aim.tokenizer))
         result = compilation.pack(budget=options.budget, pins=options.pins, without=options.without)
     return Preview(task, to, options, compilation, found, result, fingerprint.take(basis(ctx, found)))
+
+
+def _command(ctx: Context) -> str:
+    """What a receiver types for this program: its name where a shell would find it, else how it runs now."""
+    if shutil.which(COMMAND, path=ctx.env.get("PATH", "")):
+        return COMMAND
+    from workbench.handoff.launch import own_program, quoted
+
+    return " ".join(map(quoted, own_program()))
 
 
 def prepare(
@@ -272,7 +284,4 @@ def check(ctx: Context, prefix: str) -> tuple[Difference, ...]:
     task = records.tasks.get(package.envelope.task)
     if task is None:
         return (Difference(code="contract_revised", subject="task", was=package.envelope.task, now=None),)
-    before = package.envelope.fingerprints
-    here = in_place_of(ctx, package.envelope)
-    now = basis(here, gather(here, records, task), fingerprint.files_of(before))
-    return fingerprint.compare(before, fingerprint.take(now))
+    return differing(ctx, records, package, task)

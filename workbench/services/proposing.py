@@ -34,7 +34,7 @@ def propose(ctx: Context, task: Task, found: Extraction, why: str = "") -> Propo
     with ctx.workspace.transaction(ctx.actor.name, f"extract --propose {task.slug}", why, now=ctx.now()) as tx:
         now: Task = tx.records.tasks[task.id]
         require_own(ctx, now, tx.records)
-        bring(ctx, tx, now, found.finds, result)
+        bring(ctx, tx, now, found.said, result)
     return result
 
 

@@ -187,6 +187,7 @@ def cut_json(plan: CutPlan) -> dict[str, Any]:
         "messages": [row.message.ref for row in plan.messages],
         "tokens": {"before": plan.tokens_before, "after": plan.tokens_after, "in": plan.in_what},
         "package": package and {"to": package[0], "before": package[1], "after": package[2]},
+        "stale": [{"package": id_, "to": to} for id_, to in plan.stale],
         "findings": [{"message": f.message, "rule": f.rule, "stops": f.stops, "text": f.text} for f in plan.findings],
     }
 

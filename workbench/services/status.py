@@ -6,6 +6,7 @@ from typing import Any
 
 from workbench.services import shapes
 from workbench.services.context import Context
+from workbench.services.fact_view import count
 from workbench.services.view import View
 from workbench.services.viewing import build_view
 
@@ -13,8 +14,7 @@ from workbench.services.viewing import build_view
 def status(ctx: Context, view: View | None = None) -> dict[str, Any]:
     """The workspace in figures and in what needs the person now."""
     view = view or build_view(ctx)
-    lifecycles = [row.lifecycle for row in view.facts if row.asked]
-    # What rules found in sessions is counted nowhere until somebody takes it.
+    # What rules found in sessions is no finding until somebody takes it.
     odd = [found for found in view.task.findings if found.code != "not_accepted"] if view.task else []
     return {
         "workspace": str(view.place.root),
@@ -24,10 +24,10 @@ def status(ctx: Context, view: View | None = None) -> dict[str, Any]:
         "dirty": view.place.dirty,
         "task": shapes.task_json(view.task.task) if view.task else None,
         "attempts": [shapes.attempt_json(a) for a in view.task.attempts] if view.task else [],
-        "facts": {name: lifecycles.count(name) for name in ("active", "proposed", "challenged", "contested")},
+        "facts": count(view.facts),
         "packages": {
             "pending": sum(p.status == "pending" for p in view.packages),
-            "stale": sum(p.stale for p in view.packages),
+            "stale": sum(p.stale and p.status == "pending" for p in view.packages),
         },
         "sessions": [
             {

@@ -15,12 +15,14 @@ from workbench.domain.ids import new_id
 from workbench.domain.record import Json
 from workbench.domain.task import PendingItem, Task
 from workbench.extraction import Find
+from workbench.extraction.model import TAKEN_BACK
 from workbench.extraction.offer import Refusal, pressing, said_again, was_refused, worth_asking
 from workbench.extraction.reading import without_label
 from workbench.services.context import Context
+from workbench.services.contradicting import Stated
 from workbench.services.facts import review_after
 from workbench.services.meeting import Meeting
-from workbench.services.offers import CHALLENGES, Asked
+from workbench.services.offers import CHALLENGES, CHANGES, Asked
 from workbench.store.transaction import Transaction
 
 
@@ -60,6 +62,7 @@ class Taker:
         self._aliases = {alias.alias: alias.canonical for alias in tx.records.aliases.values()}
         self._new: dict[tuple[str, str], dict[str, Fact]] = {}
         """Facts that this change made or changed, by key and scope."""
+        self._stated: Stated | None = None
         self._heard = {
             (source.ref.partition("#")[2], source.quote)
             for fact in self._registry.facts.values()
@@ -75,6 +78,8 @@ class Taker:
         """Bring one find to where it belongs."""
         if was_refused(find, self._refused):
             self._result.left.append((find.text, "refused before"))
+        elif find.rule == TAKEN_BACK and not self._contradicted(find):
+            self._result.left.append((find.text, "it goes against nothing that holds"))
         elif find.kind == "open":
             self._take_open(find)
         elif find.kind == "artifact":
@@ -111,6 +116,11 @@ class Taker:
             self._result.left.append((find.text, "it was heard already"))
             return
         hers = self._voice(find) == "words"
+        against = self._contradicted(find)
+        if against:
+            for fact in against:
+                self._take_value(find, self._registry.canonical(fact.key), find.text, fact.scope)
+            return
         keys = self._meeting.keys(find, {name for name, _scope in self._new}, hers=hers)
         if keys:
             for key in keys:
@@ -119,6 +129,17 @@ class Taker:
             self._take_value(find, made, find.text, self._scope(find))
         else:
             self._result.left.append((find.text, "no key could be read off it"))
+
+    def _contradicted(self, find: Find) -> tuple[Fact, ...]:
+        """What the person said or let hold, and goes against now without naming a key by which they would meet."""
+        if self._voice(find) != "words" or (find.key is not None and self._has_heads(find.key)):
+            return ()
+        if self._stated is None:
+            known = {fact.id: fact for fact in self._registry.facts.values()}
+            for group in self._new.values():
+                known |= group
+            self._stated = Stated(known.values(), self._task, self._holds)
+        return self._stated.against(find)
 
     def _take_value(self, find: Find, key: str, value: Json, scope: str) -> None:
         """Bring a value to the registry, unless the person refused it of this very thing."""
@@ -141,14 +162,23 @@ class Taker:
             reviewed=asked,
         )
         arrival = arrive(self._group(key, scope), fact, voice, self._tx.now)
-        stored = self._tx.put(arrival.fact)
+        # Who hands in a text wants to know what it would change; a session is heard for what the person said herself.
+        conflict = arrival.would_supersede is not None and not find.place.session and not find.model
+        if conflict and not arrival.fact.acts:
+            asked = True
+            stored = self._tx.put(arrival.fact.with_(reviewed=True))
+        else:
+            stored = self._tx.put(arrival.fact)
         self._new.setdefault((key, scope), {})[stored.id] = stored
+        if self._stated is not None:
+            self._stated.add(stored)
         getattr(self._result, arrival.outcome).append(stored)
         against = arrival.outcome == "proposed" and self._challenges(stored)
         if against or (voice == "words" and self._meeting.against_variable(key, value)):
             self._result.asked.append(Asked(stored.id, "fact", self._task.id, CHALLENGES))
         elif asked and stored.id == fact.id:
-            self._result.asked.append(Asked(stored.id, "fact", self._task.id, pressing(find)))
+            rank = min(pressing(find), CHANGES) if conflict else pressing(find)
+            self._result.asked.append(Asked(stored.id, "fact", self._task.id, rank))
 
     def _source(self, find: Find) -> Source:
         return Source(
@@ -176,6 +206,16 @@ class Taker:
         """What holds for a key in a scope, as it stands within this change."""
         known = self._group(key, scope) if (key, scope) in self._new else self._registry
         return known.heads(key, scope)
+
+    def _has_heads(self, key: str) -> bool:
+        """Whether something holds for a key already, which a value of it meets by itself."""
+        key = self._registry.canonical(key)
+        return bool(self._heads(key, WORKSPACE) or self._heads(key, self._task.id))
+
+    def _holds(self, fact: Fact) -> bool:
+        """Whether a fact holds, as it stands within this change."""
+        heads = self._heads(self._registry.canonical(fact.key), fact.scope)
+        return any(head.id == fact.id for head in heads)
 
     def _scope(self, find: Find) -> str:
         """The task where all that a find names lies within it alone, else the workspace."""

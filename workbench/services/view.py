@@ -135,11 +135,11 @@ class PackageView:
     status: PackageStatus
     events: tuple[PackageEvent, ...]
     differences: tuple[Difference, ...] = ()
-    """Judged anew for this view, for packages that are still pending."""
+    """Judged anew for this view, for packages that are pending, or whose receiver has not begun."""
 
     @property
     def stale(self) -> bool:
-        """Whether confirming would stop."""
+        """Whether what it rests on changed in a way that stops, or would have stopped, its confirmation."""
         return any(d.stops for d in self.differences)
 
 

@@ -12,7 +12,7 @@ from workbench.domain.contested import Contest
 from workbench.domain.contract import AcceptanceItem
 from workbench.domain.evidence import Evidence
 from workbench.domain.package import OPEN_PACKAGE, Difference
-from workbench.domain.task import Attempt
+from workbench.domain.task import Attempt, Task
 from workbench.domain.times import instant
 from workbench.handoff import fingerprint
 from workbench.handoff.process import lives
@@ -184,15 +184,29 @@ def _program_ended(records: Records, running: Attempt | None) -> str:
 
 
 def package_view(ctx: Context, records: Records, package: StoredPackage, *, glance: bool = False) -> PackageView:
-    """A package and, while it waits, whether what it rests on is still so."""
-    differences: tuple[Difference, ...] = ()
+    """A package and, until somebody works by it, whether what it rests on is still so."""
     task = records.tasks.get(package.envelope.task)
-    if package.status == "pending" and task is not None:
-        before = package.envelope.fingerprints
-        here = in_place_of(ctx, package.envelope)
-        now = basis(here, gather(here, records, task, glance=glance), fingerprint.files_of(before))
-        differences = fingerprint.compare(before, fingerprint.take(now))
+    waits = task is not None and (package.status == "pending" or _to_start(records, package))
+    differences = differing(ctx, records, package, task, glance=glance) if task is not None and waits else ()
     return PackageView(package.envelope, package.status, package.events, differences)
+
+
+def _to_start(records: Records, package: StoredPackage) -> bool:
+    """It was launched, and its receiver has not begun: what changes now is not the receiver's own work."""
+    attempt = records.attempts.get(package.attempt or "")
+    return package.status == "launched" and attempt is not None and attempt.status == "starting"
+
+
+def differing(
+    ctx: Context, records: Records, package: StoredPackage, task: Task, *, glance: bool = False
+) -> tuple[Difference, ...]:
+    """What a package rests on that is no longer so; that its own attempt has the task is what was meant."""
+    before = package.envelope.fingerprints
+    here = in_place_of(ctx, package.envelope)
+    now = basis(here, gather(here, records, task, glance=glance), fingerprint.files_of(before))
+    handed = task.running is not None and task.running == package.attempt
+    found = fingerprint.compare(before, fingerprint.take(now))
+    return tuple(d for d in found if not (handed and d.code == "attempt_not_current"))
 
 
 def _alive(ctx: Context, sessions: Sequence[AttachedSession]) -> Collection[str]:

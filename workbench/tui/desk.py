@@ -43,6 +43,8 @@ class Cut:
     findings: tuple[GuardFinding, ...] = ()
     package: tuple[str, int, int] | None = None
     """The next package: for which agent, its tokens now, and after the cut; None where none can be made."""
+    stale: tuple[str, ...] = ()
+    """For whom the pending packages are that count as stale by the cut."""
 
     @property
     def blocked(self) -> bool:

@@ -64,7 +64,7 @@ class ServicesDesk(PackageDesk, SessionDesk, WritingDesk, ReviewDesk):
         self._revision = ""
         self._indexed = ""
         # A view is read in answer to file events; git is run, and programs are looked for, by the clock instead.
-        context.changed_files.by_clock = context.held.by_clock = True
+        context.changed_files.by_clock = context.held.by_clock = context.sessions.by_and_by = True
         self._launched: tuple[str, ...] = ()
 
     # Looking.
@@ -86,7 +86,8 @@ class ServicesDesk(PackageDesk, SessionDesk, WritingDesk, ReviewDesk):
         return self._records
 
     def listen(self, pause: Callable[[], None]) -> bool:
-        """Take in what was said in the sessions, and keep what records rest on."""
+        """Keep what is known of the sessions and what records rest on, and take in what was said."""
+        self.ctx.sessions.catch_up(self.ctx.lock, pause)
         if not self._heard:  # much is heard in many steps, each of which adds to what records rest on
             self._keep()
         more = super().listen(pause)
@@ -216,6 +217,7 @@ class ServicesDesk(PackageDesk, SessionDesk, WritingDesk, ReviewDesk):
             in_what=plan.in_what,
             findings=plan.findings,
             package=plan.package,
+            stale=tuple(to for _, to in plan.stale),
         )
 
     def cut(self, task: str, plan: Cut, text: str = "", yes: bool = False) -> str:

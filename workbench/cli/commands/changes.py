@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.call import Call
-from workbench.cli.output import Answer, Line, Span, table
+from workbench.cli.output import Answer, Column, Line, Span, Table
 from workbench.cli.spec import WHY, Command, option, word
 from workbench.errors import UsageError
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from workbench.domain.change import Change
     from workbench.services.rollback import Entry
 
+_LOGGED = (Column(20), Column(12), Column(10, whole=True), Column(32, whole=True), Column(24), Column(40))
 COMMANDS = (
     Command(
         "log",
@@ -82,14 +83,14 @@ def log(call: Call) -> Answer:
         rows = [row for row in rows if any(name in row["record"] for name in names)]
     shown, left_off = rows[: call.args.limit], max(0, len(rows) - call.args.limit)
     document = {"changes": shown, "total": len(rows), "left_off": left_off}
-    lines = table(
+    cells = [
         [row["time"], row["actor"], Span(row["id"], "dim"), row["record"], row["command"], row["why"]] for row in shown
-    )
+    ]
     damaged = context.workspace.damaged_changes()
     document["damaged"] = [damage_json(d) for d in damaged]
     notes = [f"damaged: {d.path}:{d.line}: {d.message}" for d in damaged]
     notes += [f"{left_off} older changes left off; see --limit"] if left_off else []
-    return Answer(document, lines, 6 if damaged else 0, notes)
+    return Answer(document, [Table(cells, _LOGGED)], 6 if damaged else 0, notes)
 
 
 def undo(call: Call) -> Answer:

@@ -28,7 +28,7 @@ COMMANDS = (
         (
             word("FILE", "the text; - is standard input", optional=True),
             option("--session", value="S", help="a session: id, path or latest"),
-            option("--jsonl", value="F", help="many texts, one a line; - is standard input"),
+            option("--jsonl", value="F", help="many texts, one a line, at most 16 MiB; - is standard input"),
             flag("--model", help="ask the configured model, too; off unless you set one"),
             option("--propose", value="TASK", help="save what was found as proposals"),
         ),

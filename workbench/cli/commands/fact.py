@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.call import Call, damage, json_or_text
-from workbench.cli.output import Answer, Line, Span, table
+from workbench.cli.output import Answer, Column, Line, Span, Table
 from workbench.cli.spec import WHY, Command, flag, option, word
 from workbench.errors import UsageError
 
@@ -20,6 +20,7 @@ _ID = word("ID", "a fact, by unique id prefix")
 _NO_FACT = "3 no such fact, or an ambiguous prefix"
 _OFFERS = 5
 """Keys to join that are offered at once."""
+_LISTED = (Column(10), Column(16), Column(16), Column(13), Column(12), Column(10, whole=True), Column(60))
 _HUMAN = "5 a person is needed, or did not agree"
 COMMANDS = (
     Command(
@@ -50,15 +51,17 @@ COMMANDS = (
     Command(
         "fact list",
         "what holds, and what waits for a decision",
-        "Lists facts, those that need a decision first, then by key.",
+        "Lists facts, those that need a decision first, then by key, and counts them as status does.",
         (
             flag("--all", help="superseded, rejected and retracted ones, too"),
             option("--key", value="K", help="of one key, or of the keys beneath it"),
+            option("--only", value="WHAT", choices=("hold", "settle", "unreviewed"),
+                   help="what holds; what is to settle; or what was kept that nobody reviewed"),
             option("--task", value="T", help="in the scope of this task (the workspace's and its own); else the "
                    "current one's"),
         ),
         exits=("3 no such task", "6 some facts cannot be read; the others are listed"),
-        keys="facts[], look_alikes[], damaged[]",
+        keys="facts[], counts{active,proposed,challenged,contested,unreviewed}, look_alikes[], damaged[]",
         run="fact:listing",
     ),
     Command("fact show", "one fact", "Prints a fact with its sources, quotations and acts.", (_ID,),
@@ -115,8 +118,9 @@ COMMANDS = (
         "Takes lines {key, value, kind?, statement?, scope?, reason?, source?, quote?, by?, at?}, in order, in "
         "batches. by never exceeds the caller's rights. With --settle (a person) each supersession is confirmed; "
         "without it a person's line counts as her words in a session: proposed, and the old one challenged. A line "
-        "that is wrong is named in failed, and stops no other.",
-        (word("F", "a file of JSON lines; - is standard input"), flag("--settle", help="confirm each supersession")),
+        "that is wrong is named in failed, and stops no other. A file larger than 16 MiB is refused whole: split it.",
+        (word("F", "a file of JSON lines, at most 16 MiB; - is standard input"),
+         flag("--settle", help="confirm each supersession")),
         exits=("2 wrong usage, or some lines failed", "5 a person is needed for --settle"),
         keys="active, proposed, corroborated, superseded, failed[]{line,message}",
         run="fact_import:take",
@@ -204,6 +208,7 @@ def _proposed(context: Context, fact: Fact, outcome: str, old: Fact | None) -> A
 def listing(call: Call) -> Answer:
     """The registry."""
     from workbench.services import facts, tasks
+    from workbench.services.fact_view import LISTED_BY, count, group_of, in_words
     from workbench.services.shapes import fact_json
 
     context = call.context(read_only=True)
@@ -213,13 +218,21 @@ def listing(call: Call) -> Answer:
     if call.args.key:
         wanted = records.registry.canonical(call.args.key)
         rows = [row for row in rows if row.key == wanted or row.key.startswith(wanted + ".")]
-    lines = table([_mark(row), row.key, _value(row.fact.value), row.fact.trust, _scope_word(records, row),
-                   Span(row.fact.id, "dim"), row.fact.statement] for row in rows)  # fmt: skip
+    counts = count(rows)
+    if call.args.only:
+        rows = [row for row in rows if group_of(row) == call.args.only]
+    cells = [[_mark(row), row.key, _value(row.fact.value), row.fact.trust, _scope_word(records, row),
+              Span(row.fact.id, "dim"), row.fact.statement] for row in rows]  # fmt: skip
     pairs = facts.merge_offers(records.registry)
-    document = {"facts": [fact_json(row) for row in rows], "look_alikes": [list(pair) for pair in pairs]}
-    answer = damage(context, document, lines or ["no facts"])
+    document = {
+        "facts": [fact_json(row) for row in rows],
+        "counts": counts,
+        "look_alikes": [list(pair) for pair in pairs],
+    }
+    answer = damage(context, document, [Table(cells, _LISTED)] if cells else ["no facts"])
     offers = [f"{a} and {b} look like one key; if so: workbench fact alias {b} {a}" for a, b in pairs[:_OFFERS]]
-    return Answer(document, answer.lines, answer.exit_code, [*answer.notes, *offers])
+    told = [f"{in_words(counts)}; each: {LISTED_BY}"] if any(counts.values()) and not call.options.json else []
+    return Answer(document, answer.lines, answer.exit_code, [*answer.notes, *told, *offers])
 
 
 def show(call: Call) -> Answer:

@@ -133,7 +133,7 @@ def show(call: Call) -> Answer:
         "manifest": view.envelope.content.get("manifest", []),
         "prompt": prompt,
     }
-    answer = _answer(view, [*_lines(view), Span("\u2500" * 40, "dim"), Block(prompt)])
+    answer = _answer(view, [*_lines(view), *_differences(view.differences), Span("\u2500" * 40, "dim"), Block(prompt)])
     return Answer({**answer.document, **more}, answer.lines)
 
 

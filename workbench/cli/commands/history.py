@@ -26,7 +26,8 @@ def _cut(verb: str, summary: str, about: str, *more: Any) -> Command:
     )
     return Command(
         f"history {verb}", summary, about + tail, (TASK, _MESSAGES, *more, WHY, _DRY), exits=_EXITS,
-        keys="act, messages[], tokens{before,after,in}, findings[]", run=f"history:{verb}",
+        keys="act, messages[], tokens{before,after,in}, package{to,before,after}, stale[]{package,to}, findings[]",
+        run=f"history:{verb}",
     )  # fmt: skip
 
 
@@ -174,8 +175,9 @@ def _plan_lines(plan: CutPlan) -> list[Any]:
     ]
     if plan.package is not None:
         to, before, after = plan.package
-        same = "unchanged: it would not carry them" if before == after else f"{after:,} after"
-        lines.append(f"  the next package for {to}: {before:,} tokens before, {same}")
+        same = "the same after" if before == after else f"{after:,} after"
+        lines.append(f"  the next package for {to}, made anew: {before:,} tokens before, {same}")
+    lines += [f"  the pending package {id_} for {to} counts as stale by it" for id_, to in plan.stale]
     lines += [["  ", *row] for row in _rows(plan.messages[:_NAMED])]
     if len(plan.messages) > _NAMED:
         lines.append(f"  and {len(plan.messages) - _NAMED} more")

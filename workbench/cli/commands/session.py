@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.cli.call import Call
-from workbench.cli.output import Answer, Line, Span, table
+from workbench.cli.output import Answer, Column, Line, Span, Table
 from workbench.cli.spec import TASK, Command, flag, word
 
 if TYPE_CHECKING:
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from workbench.services.session_list import Listed
     from workbench.services.successors import Successor
 
+_LISTED = (
+    Column(4), Column(48, whole=True), Column(16), Column(12), Column(16), Column(20), Column(12), Column(40),
+)  # fmt: skip
 COMMANDS = (
     Command(
         "session list",
@@ -66,7 +69,7 @@ def listing(call: Call) -> Answer:
         rows = successors.listed(context)
     document = {"sessions": [session_json(row) for row in rows]}
     if rows:
-        return Answer(document, table(_row(row, everywhere=call.args.all) for row in rows))
+        return Answer(document, [Table([_row(row, everywhere=call.args.all) for row in rows], _LISTED)])
     where = session_list.looked_in(call.env)
     said = f"no session found in {where}; attach one by the path of its file: workbench session attach @ PATH"
     return Answer(document, [said])

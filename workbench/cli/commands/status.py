@@ -17,8 +17,8 @@ COMMANDS = (
         "you now. It writes nothing and runs nothing from the workspace.",
         (flag("--all", help="every repository and worktree where agents worked (not built yet)"),),
         exits=("3 there is no workspace", "6 some records cannot be read; the rest is printed"),
-        keys="workspace, task, attempts, facts{active,proposed,challenged,contested}, packages{pending,stale}, "
-        "sessions[], needs_you[], findings[], contested[], damaged[]",
+        keys="workspace, task, attempts, facts{active,proposed,challenged,contested,unreviewed}, "
+        "packages{pending,stale}, sessions[], needs_you[], findings[], contested[], damaged[]",
         run="status:status",
     ),
 )
@@ -45,6 +45,8 @@ def _elsewhere(attempt: dict[str, Any], here: str | None) -> str:
 
 
 def _lines(document: dict[str, Any], here: str | None) -> list[Line]:
+    from workbench.services.fact_view import LISTED_BY, in_words
+
     task = document["task"]
     running = next((a for a in document["attempts"] if task and a["id"] == task["running"]), None)
     where = document["branch"] or "no branch"
@@ -62,7 +64,9 @@ def _lines(document: dict[str, Any], here: str | None) -> list[Line]:
         who = f"{running['executor']} ({running['status']}){_elsewhere(running, here)}" if running else "nobody"
         lines.append(["executor   ", who])
     facts, packages = document["facts"], document["packages"]
-    lines.append(["facts      ", ", ".join(f"{count} {name}" for name, count in facts.items())])
+    lines.append(["facts      ", in_words(facts)])
+    if any(facts.values()):
+        lines.append(["           ", Span(f"each: {LISTED_BY}", "dim")])
     lines.append(["packages   ", f"{packages['pending']} pending, {packages['stale']} of them stale"])
     sessions = table(
         ["session    " if not number else "           ", f"{s['agent']}:{s['id']}", f"{s['messages']} messages",

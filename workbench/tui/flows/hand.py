@@ -96,7 +96,8 @@ async def open_package(app: WorkbenchApp, package: str) -> None:
         return
     draft = await asyncio.to_thread(app.desk.stored, package)
     pending = found.status == "pending"
-    differences = await asyncio.to_thread(app.desk.check, package) if pending else ()
+    # One whose receiver has not begun was judged with the view; nobody confirms it any more.
+    differences = await asyncio.to_thread(app.desk.check, package) if pending else found.differences
     enter = "launch" if pending else "follow" if found.status in FOLLOWED else ""
     why = app.refusal if pending else ""
     shown = PackageInput(draft, differences, waiting(app) if pending else (), why, enter)

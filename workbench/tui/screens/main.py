@@ -319,7 +319,7 @@ class MainScreen(Screen[None]):
         """
         row = self.packages.list.current if self.active == "packages" else None
         left = row is not None and any(d.code == "attempt_not_current" for d in row.differences)
-        return row.envelope.id if row is not None and row.stale and not left else ""
+        return row.envelope.id if row is not None and row.stale and row.status == "pending" and not left else ""
 
     def action_edit(self) -> None:
         """Edit the fact under the cursor, or the task."""

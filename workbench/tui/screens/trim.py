@@ -134,6 +134,12 @@ class TrimScreen(Modal[TrimAnswer]):
             f" tokens of this history  (-{paint.count(saved)}{share})",
         )
         yield self._package(plan)
+        if plan.stale:
+            whose = paint.line(", ".join(dict.fromkeys(plan.stale)), "bold", 40)
+            several = len(plan.stale) > 1
+            yield Content.assemble(
+                f"pending package{'s' * several} for ", whose, (f" count{'s' * (not several)} as stale then", "$warn")
+            )
         what, _, rest = plan.in_what.partition("; ")
         yield Content.assemble(("the first figure is of ", paint.QUIET), paint.line(what, paint.QUIET))
         if rest:
@@ -144,11 +150,9 @@ class TrimScreen(Modal[TrimAnswer]):
         if plan.package is None:
             return Content.styled("next package: none can be made as things are", paint.QUIET)
         to, before, after = plan.package
-        lead = Content.assemble("next package for ", paint.line(to, "bold", 30), ": ")
+        lead = Content.assemble("next package for ", paint.line(to, "bold", 30), ", made anew: ")
         if before == after:
-            return Content.assemble(
-                lead, "unchanged at ", (paint.count(before), "bold"), (": it would not carry them", paint.QUIET)
-            )
+            return Content.assemble(lead, "still ", (paint.count(before), "bold"), " tokens")
         style = "bold $good" if after < before else "bold $warn"
         return Content.assemble(lead, paint.count(before), (" → ", paint.QUIET), (paint.count(after), style), " tokens")
 

@@ -42,7 +42,7 @@ class PackageList(LineList["PackageView"]):
     def row_lines(self, row: PackageView, width: int) -> Sequence[Content]:
         """Status, receiver, size, time; then why."""
         symbol, style = paint.PACKAGE.get(row.status, ("?", paint.QUIET))
-        status = "stale" if row.stale else row.status
+        status = "stale" if row.stale and row.status == "pending" else row.status
         if row.stale:
             symbol, style = "!", "$life-challenged"
         at = row.events[-1].at if row.events else row.envelope.prepared_at
@@ -124,9 +124,9 @@ class PackagesPane(Pane):
         if heir is not None and heir not in known:
             self.list.go_to(heir)  # what took its place is what the person would open now
         pending = sum(p.status == "pending" for p in view.packages)
-        stale = sum(p.stale for p in view.packages)
+        stale = sum(p.stale and p.status == "pending" for p in view.packages)
         waiting = f"{pending} pending" if pending else ""
-        # Only pending ones are judged: the stale are among them, never beside them.
+        # The stale are among the pending, never beside them; one that was launched says so in its own row.
         asks = ("stale" if stale == pending else f"{stale} stale") if stale else ""
         comma = ", " if waiting and asks else ""
         self.retitle(self.head(Content.assemble((waiting + comma, paint.QUIET), (asks, "$life-challenged"))))

@@ -1,0 +1,59 @@
+"""Which statements a later one of the person goes against, where no key brings them together (``domain.md``, Fact)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from workbench.domain.fact import WORKSPACE, Fact
+from workbench.domain.task import Task
+from workbench.extraction import Find
+from workbench.extraction.opposing import TAKES_BACK, opening, opposes, stance
+
+_MOST = 3
+"""Statements that one may go against; what goes against more was hardly meant so."""
+_FREQUENT = 60
+"""Statements that share a word, from which on it tells no two of them apart."""
+
+
+class Stated:
+    """What is stated in words, found again by the things it names.
+
+    Args:
+        facts: What is known.
+        task: Whose talk it is.
+        holds: Whether a fact, as it stands within the change, holds.
+    """
+
+    def __init__(self, facts: Iterable[Fact], task: Task, holds: Callable[[Fact], bool]) -> None:
+        self._scopes = (WORKSPACE, task.id)
+        self._holds = holds
+        self._by_anchor: dict[str, dict[str, Fact]] = {}
+        for fact in facts:
+            self.add(fact)
+
+    def add(self, fact: Fact) -> None:
+        """Let a statement be met by those that follow."""
+        if fact.statement and fact.scope in self._scopes:
+            for anchor in stance(fact.statement).anchors:
+                self._by_anchor.setdefault(anchor, {})[fact.id] = fact
+
+    def against(self, find: Find) -> tuple[Fact, ...]:
+        """What holds and is contradicted by a find of the person's own words, the latest first."""
+        rows = (self._by_anchor.get(anchor, {}) for anchor in stance(find.text).anchors)
+        near = {name: fact for row in rows if len(row) <= _FREQUENT for name, fact in row.items()}
+        opens = max(find.place.opens, opening(find.quote))
+        if find.kind != "decision" and opens != TAKES_BACK:
+            return ()
+        found = [
+            fact
+            for fact in near.values()
+            if opposes(find.text, fact.statement, opens=opens, answers=_answers(find, fact)) and self._holds(fact)
+        ]
+        found.sort(key=lambda fact: (fact.observed_at, fact.id), reverse=True)
+        return tuple(found) if len(found) <= _MOST else ()
+
+
+def _answers(find: Find, fact: Fact) -> bool:
+    """Whether a find stands in the message of a statement, or in the one that answers it."""
+    refs = {find.place.message, *find.place.answers}
+    return any(source.ref in refs for source in fact.sources if source.ref)
