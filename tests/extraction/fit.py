@@ -18,7 +18,8 @@ import workbench.extraction
 from tests.extraction.figures import Row, rows
 from workbench.extraction import Extractor, Find
 from workbench.extraction.features import features_of
-from workbench.extraction.judge import ground, look, pieces
+from workbench.extraction.judge import pieces
+from workbench.extraction.look import ground, look
 from workbench.extraction.model import PRECEDENCE
 from workbench.extraction.rules import LANGUAGES, Rules
 from workbench.extraction.weighing import ALWAYS, COLUMNS, chances, lexicon_of, write_weights

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from workbench.extraction.correcting import corrections_for
-from workbench.extraction.judge import WEIGHED, Statement, ground, is_finished, is_process, judge
+from workbench.extraction.judge import WEIGHED, judge
+from workbench.extraction.look import Statement, ground, is_finished, is_process
 from workbench.extraction.model import TAKEN_BACK, Extraction, Find, Form, Place, Priority, Undecided
 from workbench.extraction.opposing import TAKES_BACK, beyond_opening, is_only_opening, opening
 from workbench.extraction.pasting import pasted_lines

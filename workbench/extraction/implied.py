@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.domain.fact import is_key
 from workbench.extraction.extract import RuleBook, paths_in
-from workbench.extraction.judge import is_process
+from workbench.extraction.look import is_process
 from workbench.extraction.model import KINDS, Find, Undecided
 from workbench.extraction.prose import masked
 from workbench.extraction.signs import CODE, QUOTE
