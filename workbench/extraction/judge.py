@@ -14,7 +14,7 @@ from workbench.extraction.rules import OWN, Rule, Rules
 from workbench.extraction.signs import small
 from workbench.extraction.weighing import Leaning, scale_of
 
-LEAST_LEAD: Mapping[str, int] = {"en": 35, "zh": 65}
+LEAST_LEAD: Mapping[str, int] = {"en": 30, "zh": 60}
 """On the scale, in hundredths, by language: how far before process a sentence has to be to state something."""
 LEAST_OF_A_PIECE, LEAST_AGAINST = 20, 150
 """The same of a piece of a sentence that may be a statement by itself, and of a sentence that a rule calls process."""
@@ -31,7 +31,7 @@ _DICTATED = 200
 _SHORTEST_PIECE = 4
 _MOST_CLAUSES = 8
 """Of a sentence that is cut in two those between which it may be: each takes as long as the whole."""
-LEAST_SECOND = 0
+LEAST_SECOND = -200
 """How far before process a further kind has to be in a sentence that is looked at for two statements."""
 LEADS_APART = (48, 58, -73, 32, 18)
 """What speaks for two statements, in hundredths of a lead: that of the first piece alone, of the second alone, of the
@@ -58,6 +58,8 @@ _SECOND: Mapping[Kind, frozenset[Kind]] = {
     kind: frozenset(second for first, second in _APART if kind in (first, second)) for kind in PRECEDENCE
 }
 """What may come second in a sentence that is of a kind as a whole."""
+_LAID_DOWN: frozenset[Kind] = frozenset({"decision", "fact"})
+"""What a marker finds where a sentence lays down a rule, or says what a known thing is, whatever the scale says."""
 WEIGHED = Rule("weighed", markers=(), unless=())
 """Stands for the scale where no rule found a statement."""
 
@@ -121,7 +123,7 @@ def _weighed(text: str, bare: Leaning, seen: Look, rules: Rules, least: int) -> 
         told = leaning.lead >= (LEAST_AGAINST if seen.firm else least)
         if seen.firm and told and _binds(text, rules):
             return None
-        if marked and not (told and kind == marked.kind):
+        if marked and not (told and (kind == marked.kind or marked.kind not in _LAID_DOWN)):
             # A rule that is laid down, or what a known thing is, is found where a marker finds it.
             heeded = marked.rule.sure or leaning.lead > LEAST_HEEDED
             kind, told = (marked.kind, True) if heeded and _binds(text, rules) else (kind, told)
