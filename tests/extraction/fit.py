@@ -29,7 +29,7 @@ CALM, LEAST = 1.2, 3
 """How strongly weights are held back; in how many samples a feature has to stand."""
 FIRST, ROUNDS, LEFT = 25, 90, 1e-4
 """Most rounds, of the first fit and of the last; the slope, a sample, at which no more is gained."""
-_UNSEEN = re.compile(r"^(?:blind[2-4]|hard)-")
+_UNSEEN = re.compile(r"^(?:blind[2-5]|hard)-")
 """In the names of rows that were written, by others, when rules and markers stood."""
 _OF_OTHERS = 1 / 3
 """What a row counts that the rules were made or corrected with, or that was written by those who made them."""

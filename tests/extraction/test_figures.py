@@ -27,7 +27,7 @@ def test_the_set_is_what_it_says() -> None:
     assert len(found) >= 600
     assert len({row["id"] for row in found}) == len(found)
     languages = Counter(row["language"] for row in found)
-    assert abs(languages["en"] - languages["zh"]) < 50
+    assert abs(languages["en"] - languages["zh"]) < len(found) / 100
     assert min(Counter(row["case"] for row in found).values()) >= 15
     assert {row["half"] for row in found} == {"tune", "test"}
 
@@ -36,7 +36,7 @@ def test_kinds_are_found_and_little_process_leaks(figures: Figures) -> None:
     # Guards against loss. Nothing is fitted to the half "test".
     assert figures.strict >= 0.80
     assert figures.lenient >= 0.83
-    assert figures.leak <= 0.05
+    assert figures.leak <= 0.06
 
 
 def test_words_of_somebody_who_saw_neither_rules_nor_rows_are_read(blind: Figures) -> None:

@@ -14,7 +14,7 @@ from workbench.extraction.rules import OWN, Rule, Rules
 from workbench.extraction.signs import small
 from workbench.extraction.weighing import Leaning, scale_of
 
-LEAST_LEAD: Mapping[str, int] = {"en": 30, "zh": 60}
+LEAST_LEAD: Mapping[str, int] = {"en": 15, "zh": 50}
 """On the scale, in hundredths, by language: how far before process a sentence has to be to state something."""
 LEAST_OF_A_PIECE, LEAST_AGAINST = 20, 150
 """The same of a piece of a sentence that may be a statement by itself, and of a sentence that a rule calls process."""
@@ -22,7 +22,7 @@ LEAST_HEEDED = -300
 """The same of what a marker finds that is sometimes wrong, where it binds."""
 LEAST_BINDS = -80
 """From where on the scale a decision is a constraint."""
-LEAST_OF_A_RULE = -350
+LEAST_OF_A_RULE = -420
 """The same of what a marker of a constraint finds, which else stands as it is."""
 HOPELESS = -350
 """What is so far behind process by what it is made of stays process whatever the rules say: they are not asked."""
