@@ -186,6 +186,21 @@ def test_following_nothing_says_how_to_begin(run: Run, workspace: Path, task: st
     assert "session attach filter latest" in done.err
 
 
+def test_what_is_said_in_a_session_that_is_followed_is_taken_in(
+    run: Run, home: Path, workspace: Path, task: str
+) -> None:
+    path = write(home, A, workspace.parent, "Do not touch the user table.")
+    assert run("session", "attach", "@", str(path)).code == 0
+    assert "Do not touch the user table." in run("session", "follow", "@", "--once").out
+    (fact,) = run("fact", "list", "--json").json["facts"]
+    assert (fact["kind"], fact["statement"]) == ("constraint", "Do not touch the user table.")
+    assert "Do not touch the user table." in run("session", "follow", "@", "--once").out
+    assert len(run("fact", "list", "--json").json["facts"]) == 1
+    # An agent's shell hears nothing in her name.
+    done = run("--as", "agent:codex", "session", "follow", "@", "--once")
+    assert (done.code, "Do not touch the user table." in done.out) == (0, True)
+
+
 def test_forget_takes_what_is_known_of_sessions_along(run: Run, home: Path, workspace: Path) -> None:
     write(home, A, workspace.parent, "one")
     run("session", "list")

@@ -73,3 +73,12 @@ def test_a_wordy_text_gains_and_a_clean_one_is_better_whole() -> None:
     assert from_text(talk + "\nWe decided to use Go.").ratio > 3
     assert from_text(talk + "\nWe decided to use Go.").advice == ""
     assert from_text("decided: REST for v1").advice
+
+
+def test_of_much_that_does_not_fit_a_few_are_named_and_all_counted() -> None:
+    found = Extractor().extract("\n".join(f"Never push to branch-{number}." for number in range(400)))
+    assert len(found.finds) == 400
+    last = render(found, room=200).splitlines()[-1]
+    assert "…" in last
+    assert any(f"{count}" in last for count in range(380, 401))
+    assert len(last) < 1500

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
@@ -10,6 +11,10 @@ from workbench.domain.times import instant
 from workbench.extraction.model import KINDS, Extraction, Find, Kind
 from workbench.extraction.rules import rules_for
 from workbench.extraction.sentences import is_han
+
+
+NAMED = 20
+"""Of what does not fit so many are named; of all of them the number is said."""
 
 
 def language_of(finds: Sequence[Find]) -> str:
@@ -48,21 +53,24 @@ def render(
         for label, group in labelled(kept, language, confirmed):
             head = f"{labels['open_bracket']}{label}{labels['close_bracket']}"
             sections.append(head + labels["join"].join(dated[id(find)] for find in group))
-        left = [find for find in found.finds if find not in kept]
+        shown = set(map(id, kept))
+        left = [find for find in found.finds if id(find) not in shown]
         if left:
-            names = labels["join"].join(_name(find) for find in left)
+            names = labels["join"].join([*map(_name, left[:NAMED]), *["…"] * (len(left) > NAMED)])
             sections.append(labels["left_out"].format(count=len(left), names=names))
         return "\n".join(sections)
 
-    kept = list(found.finds)
-    whole = text(kept)
+    whole = text(found.finds)
     if room is None or count(whole) <= room:
         return whole
-    for find in sorted(found.finds, key=_weight):
-        kept.remove(find)
-        if count(whole := text(kept)) <= room:
-            break
-    return whole
+    going = list(map(id, sorted(found.finds, key=_weight)))
+
+    def without(number: int) -> str:
+        gone = set(going[:number])
+        return text([find for find in found.finds if id(find) not in gone])
+
+    # The more goes, the shorter it is, but for a name here and there.
+    return without(bisect_left(range(len(going)), True, key=lambda number: count(without(number)) <= room))
 
 
 def labelled(

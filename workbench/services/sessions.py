@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -162,7 +162,14 @@ def _read(ctx: Context, path: Path, agent: str | None) -> SessionInfo:
     return state.info
 
 
-def follow(ctx: Context, task: Task, *, every: float = 0.2, stop_when_idle: bool = False) -> Iterator[Message]:
+def follow(
+    ctx: Context,
+    task: Task,
+    *,
+    every: float = 0.2,
+    stop_when_idle: bool = False,
+    at_rest: Callable[[], None] = lambda: None,
+) -> Iterator[Message]:
     """Messages of a task's sessions as they are written, those there already first.
 
     Args:
@@ -170,6 +177,7 @@ def follow(ctx: Context, task: Task, *, every: float = 0.2, stop_when_idle: bool
         task: Whose sessions.
         every: Seconds between two looks.
         stop_when_idle: End when a look brings nothing new, instead of waiting for more.
+        at_rest: Called after each look, once what it brought was taken.
     """
     seen: set[str] = set()
     known: dict[str, SessionState] = {}
@@ -182,6 +190,7 @@ def follow(ctx: Context, task: Task, *, every: float = 0.2, stop_when_idle: bool
                 fresh += [message for message in state.messages if message.ref not in seen]
         seen.update(message.ref for message in fresh)
         yield from fresh
+        at_rest()
         if stop_when_idle and not fresh:
             return
         time.sleep(every)

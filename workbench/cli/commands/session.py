@@ -46,7 +46,8 @@ COMMANDS = (
         "session follow",
         "messages as they are written",
         "Prints the messages of a task's sessions, and goes on as the agents write; Ctrl-C ends it. With --json "
-        "one document a line.",
+        "one document a line. Where you run it, what is said in the sessions is taken in as in the app: proposals and "
+        "open items appear, and what wants your word waits for it (workbench status).",
         (TASK, flag("--once", help="stop when nothing new is there")),
         exits=("3 no such task",),
         keys="a message a line",
@@ -132,13 +133,20 @@ def follow(call: Call) -> int:
     import json
 
     from workbench.services import sessions, tasks
+    from workbench.services.following import Follower
     from workbench.services.shapes import followed_json
 
-    context = call.context(read_only=True)
+    context = call.context()
+    follower = Follower(context)
+
+    def hear() -> None:
+        while follower.step():
+            pass
+
     task = tasks.resolve(context, call.args.task)
     if not sessions.attached(context, context.workspace.load(), task):
         call.out.note(f"no session is attached to {task.slug} so far: workbench session attach {task.slug} latest")
-    for message in sessions.follow(context, task, stop_when_idle=call.args.once):
+    for message in sessions.follow(context, task, stop_when_idle=call.args.once, at_rest=hear):
         if call.options.json:
             call.out.row(json.dumps(followed_json(message), ensure_ascii=True))
         elif not message.hidden:
