@@ -233,3 +233,21 @@ def test_evidence_stays_and_what_is_older_is_named(run: Run, workspace: Path) ->
     assert f"workbench undo {older}" in refused.error["hint"]
     assert run("undo", older).code == 0
     assert facts(run) == {}
+
+
+def test_no_single_step_of_a_handover_is_taken_back(run: Run, workspace: Path) -> None:
+    run("task", "new", "Filter", "--objective", "a filter")
+    run("task", "take", "@", "--as", "agent:claude")
+    run("fact", "propose", "theme", "blue")
+    older = last_change(run)
+    package = run("handoff", "prepare", "@", "--to", "codex", "--json").json["package"]["id"]
+    assert run("--yes", "handoff", "confirm", package, "--launch", "print").code == 0
+    before = run("attempt", "list", "@", "--json").json
+    for change in run("log", "--json").json["changes"]:
+        if change["command"].startswith("handoff "):
+            refused = run("undo", change["id"], "--json")
+            assert (refused.code, "handoff cancel" in refused.error["hint"]) == (5, True), change["command"]
+    refused = run("undo", "--json")
+    assert refused.code == 5
+    assert f"workbench undo {older}" in refused.error["hint"]
+    assert run("attempt", "list", "@", "--json").json == before

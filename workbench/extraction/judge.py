@@ -129,6 +129,8 @@ def _weighed(text: str, bare: Leaning, seen: Look, rules: Rules, least: int) -> 
             kind, told = (marked.kind, True) if heeded and _binds(text, rules) else (kind, told)
         if not told:
             return None
+    if kind == "artifact" and rules.words["ordered"].match(small(ground(text, rules))):
+        return None  # it is asked for, not made
     rule = next((statement.rule for statement in seen.marked if statement.kind == kind), WEIGHED)
     return _Weighed(kind, leaning.lead, leaning, rule)
 

@@ -199,7 +199,8 @@ def _final(change: Change) -> tuple[str, str] | None:
         if change.command.startswith(beginning):
             return f"is {why}", "see: workbench log"
     paths = [append.path for append in change.appends]
-    if any(path.startswith("packages/") for path in paths):
+    # The steps of a handover go together: the one that ends an attempt, and the one that begins the next, name no file.
+    if change.command.startswith("handoff ") or any(path.startswith("packages/") for path in paths):
         return "concerns a package and is not undone this way", "cancel the package: workbench handoff cancel P"
     if paths and not change.records and all(path.startswith(_EVIDENCE) for path in paths):
         return "recorded evidence, which stays", ""
