@@ -263,3 +263,40 @@ def test_a_proposal_whose_place_another_fact_took_is_not_taken_away(run: Any, pr
     refused = run("undo", proposed, "--json")
     assert (refused.code, new.id in refused.error["message"] + refused.error["hint"]) == (4, True)
     assert port.id in registry(workspace.parent).facts
+
+
+def test_a_byte_order_mark_is_no_part_of_a_text(run: Any, task: str, workspace: Path) -> None:
+    (workspace.parent / "notes.md").write_text("\ufeffNever push to main.\n", "utf-8")
+    done = run("extract", "notes.md", "--json").json
+    assert [find["quote"] for find in done["decisions"]] == ["Never push to main."]
+    (workspace.parent / "in.jsonl").write_text('\ufeff{"id": 1, "text": "port: 8080"}\n', "utf-8")
+    assert json.loads(run("extract", "--jsonl", "in.jsonl").out)["items"][0]["text"] == "port: 8080"
+
+
+def test_a_proposal_that_waits_is_not_counted_as_a_new_one(run: Any, task: str, workspace: Path) -> None:
+    (workspace.parent / "notes.md").write_text("Never push to main.\n", "utf-8")
+    first = run("extract", "notes.md", "--propose", "@", "--json").json["proposed"]
+    assert len(first["proposed"]) == 1
+    again = run("extract", "notes.md", "--propose", "@", "--json").json["proposed"]
+    assert again["proposed"] == []
+    assert again["left_out"] == [{"text": "Never push to main.", "why": "it is proposed already"}]
+    assert "0 proposed" in run("extract", "notes.md", "--propose", "@").out
+
+
+def test_what_another_wrote_is_proposed_and_what_she_adds_holds(run: Any, task: str, workspace: Path) -> None:
+    said = "Another agent reviewed your work:\n\n1. Never rebase main.\n\nPlease go on.\nNever push to release."
+    path = session_file(workspace, workspace, [("user", said), ("assistant", "ok")])
+    done = run("extract", "--session", str(path), "--propose", "@", "--json").json["proposed"]
+    facts = registry(workspace).facts
+    assert [facts[name].statement for name in done["proposed"]] == ["Never rebase main."]
+    assert [facts[name].statement for name in done["active"]] == ["Never push to release."]
+
+
+def test_what_is_only_weighed_as_a_rule_is_kept_as_a_decision(run: Any, task: str, workspace: Path) -> None:
+    said = "I need you to review the design for errors.\n\nDo not change the schema of the orders table."
+    path = session_file(workspace, workspace, [("user", said), ("assistant", "ok")])
+    done = run("extract", "--session", str(path), "--propose", "@", "--json").json["proposed"]
+    kinds = {fact.statement: fact.kind for fact in registry(workspace).facts.values()}
+    assert kinds.pop("Do not change the schema of the orders table.") == "constraint"
+    assert "constraint" not in kinds.values()
+    assert done["proposed"] == []

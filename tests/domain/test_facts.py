@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from workbench.domain.alike import alike_keys
 from workbench.domain.arrival import arrive
-from workbench.domain.fact import TRUST_ORDER, Act, Fact, Registry, Source, is_key, same_value
+from workbench.domain.fact import TRUST_ORDER, Act, Fact, Registry, Source, is_key, means_same, same_value
 from workbench.domain.ids import new_id
 
 HUMAN, AGENT = "human:dev", "agent:claude"
@@ -276,3 +276,39 @@ def test_keys_that_look_alike_are_told_and_numbers_or_a_negation_keep_them_apart
         ("server.port", "server.ports.list"), ("a.b", "a.c"),
     ):  # fmt: skip
         assert alike_keys(one, [other]) == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("45s", "45000ms"),
+        ("1min", "60s"),
+        ("1 minute", "60 seconds"),
+        ("2小时", "120分钟"),
+        ("1.5h", "90min"),
+        ("1d", "24h"),
+        ("2MB", "2000kb"),
+        ("1 MiB", "1024 KiB"),
+    ],
+)
+def test_a_duration_or_size_is_the_same_in_another_unit(one: str, other: str):
+    assert means_same(one, other)
+    assert means_same(other, one)
+    assert not same_value(one, other)
+    known = accepted(fact(one))
+    arrival = arrive(Registry([known]), fact(other, 2), "entered", at(2))
+    assert (arrival.outcome, arrival.fact.value) == ("corroborated", one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("45s", "45min"), ("60s", 60), ("60", "60s"), ("1MB", "1MiB"), ("1d", "1 doc"), ("", "0s"), ("60s", "60kb")],
+)
+def test_what_is_no_measure_or_another_one_differs(one: object, other: object):
+    assert not means_same(one, other)  # type: ignore[arg-type]
+
+
+@given(st.integers(0, 10**6))
+def test_seconds_and_milliseconds_come_to_the_same(number: int):
+    assert means_same(f"{number}s", f"{number * 1000} ms")
+    assert not means_same(f"{number}s", f"{number * 1000 + 1}ms")

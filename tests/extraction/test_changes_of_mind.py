@@ -27,6 +27,8 @@ EXTRACTOR = Extractor()
         ("端口是 3000", "端口从 3000 改成 8080", "port", (3000, 8080)),
         ("默认分支是 main", "默认分支改为 dev", "default_branch", ("main", "dev")),
         ("retries: 5", "重试次数改为 3", "retries", (5, 3)),
+        ("timeout: 60s", "Don't set the timeout to 60 seconds.", "timeout", ("60s", "not 60s")),
+        ("端口是 8080", "端口别用 8080，用 9090", "port", (8080, 9090)),
     ],
 )
 def test_both_values_stand_under_one_key(before: str, after: str, key: str, values: tuple[object, object]) -> None:

@@ -278,3 +278,98 @@ def test_what_a_harness_writes_in_her_place_is_not_heard(ctx: Context, talk: Cla
 )
 def test_what_is_denied_is_no_value(text: str) -> None:
     assert [find.value for find in Extractor().extract(text).finds] == [None]
+
+
+# What is not to be so.
+
+
+@pytest.mark.parametrize(
+    ("ban", "setting"),
+    [
+        ("don't set the timeout to 60 seconds", "Set the timeout to 60 seconds."),
+        ("don't set the timeout to 60 seconds", "Set the timeout to 1 minute."),
+        ("Do not raise the limit to 50.", "Raise the limit to 50."),
+        ("We are not going to use Redis for sessions.", "Use Redis for sessions."),
+        ("不要把端口改成 8080", "端口用 8080"),
+        ("别把超时设成 60 秒", "把超时改成 60 秒"),
+    ],
+)
+def test_a_ban_and_the_setting_that_it_bans_contradict(ctx: Context, talk: ClaudeTalk, ban: str, setting: str):
+    talk.person(ban)
+    talk.person(setting)
+    hear(ctx)
+    registry = ctx.workspace.load().registry
+    assert {fact.statement: registry.lifecycle(fact.id) for fact in known(ctx)} == {
+        ban: "challenged",
+        setting: "proposed",
+    }
+
+
+def test_a_ban_of_what_holds_challenges_it(ctx: Context, talk: ClaudeTalk):
+    talk.person("Set the timeout to 60 seconds.")
+    talk.person("don't set the timeout to 60 seconds")
+    hear(ctx)
+    assert lifecycles(ctx, "timeout") == {"60s": "challenged", "not 60s": "proposed"}
+
+
+@pytest.mark.parametrize(
+    ("setting", "ban"),
+    [
+        ("Set the timeout to 45 seconds.", "don't set the timeout to 60 seconds"),
+        ("端口用 9090", "不要把端口改成 8080"),
+        ("The database is PostgreSQL.", "We won't move the database to MySQL."),
+    ],
+)
+def test_a_ban_leaves_another_value_alone(ctx: Context, talk: ClaudeTalk, setting: str, ban: str):
+    for first, second in ((setting, ban), (ban, setting)):
+        talk.person(first)
+        talk.person(second)
+        hear(ctx)
+        registry = ctx.workspace.load().registry
+        assert {fact.statement for fact in known(ctx)} == {setting, ban}
+        assert {registry.lifecycle(fact.id) for fact in known(ctx)} == {"active"}
+
+
+def test_a_banned_value_that_takes_anothers_place_meets_both(ctx: Context, talk: ClaudeTalk):
+    for text in ("Do not set the port to 8080.", "The port is 9090.", "The port is 8080."):
+        talk.person(text)
+    hear(ctx)
+    assert lifecycles(ctx) == {9090: "challenged", 8080: "proposed"}
+    registry = ctx.workspace.load().registry
+    assert [registry.lifecycle(fact.id) for fact in known(ctx) if fact.statement.startswith("Do not")] == ["challenged"]
+
+
+# Units.
+
+
+@pytest.mark.parametrize(
+    ("first", "again", "shown"),
+    [
+        ("Set the timeout to 45 seconds.", "The timeout is 45000 ms.", "45s"),
+        ("Set the timeout to 1 minute.", "The timeout is 60 seconds.", "1min"),
+        ("超时改成 2 分钟", "The timeout is 120 s.", "2min"),
+    ],
+)
+def test_the_same_duration_in_another_unit_is_said_again(
+    ctx: Context, talk: ClaudeTalk, first: str, again: str, shown: str
+):
+    talk.person(first)
+    talk.person(again)
+    hear(ctx)
+    assert lifecycles(ctx, "timeout") == {shown: "active"}
+
+
+def test_another_duration_is_another_value(ctx: Context, talk: ClaudeTalk):
+    talk.person("Set the timeout to 45 seconds.")
+    talk.person("The timeout is 45 minutes.")
+    hear(ctx)
+    assert lifecycles(ctx, "timeout") == {"45s": "challenged", "45min": "proposed"}
+
+
+@pytest.mark.parametrize("text", ["you set the timeout to 60 seconds, why", "昨天小王把超时改成 60 秒，结果挂了。"])
+def test_what_another_did_challenges_nothing(ctx: Context, talk: ClaudeTalk, text: str):
+    talk.person("Set the timeout to 45 seconds.")
+    talk.person(text)
+    hear(ctx)
+    assert lifecycles(ctx, "timeout") == {"45s": "active"}
+    assert len(known(ctx)) == 1

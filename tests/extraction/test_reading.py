@@ -275,3 +275,146 @@ def test_what_is_put_aside_is_the_other_value_and_the_key_is_the_thing(text: str
 def test_better_no_key_than_a_wrong_one(text: str) -> None:
     found = read(text, rules_of(text))
     assert (found.key, found.old) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "banned"),
+    [
+        ("don't set the timeout to 60 seconds", "timeout", "60s"),
+        ("Don’t bump the pool size to 40", "pool_size", 40),
+        ("Do not raise the limit to 50", "limit", 50),
+        ("Never put the log level to debug", "log_level", "debug"),
+        ("There's no need to move the database to MySQL.", "database", "MySQL"),
+        ("Stop setting the retries to 10", "retries", 10),
+        ("Avoid raising the page size to 500.", "page_size", 500),
+        ("Please avoid port 8080", "port", 8080),
+        ("We won't switch the default branch to dev", "default_branch", "dev"),
+        ("We are not going to use Redis for sessions", "cache", "Redis"),
+        ("I don't want the port to be 9000", "port", 9000),
+        ("I don't think we should set the timeout to 60 seconds", "timeout", "60s"),
+        ("Nobody may set the retries to 0.", "retries", 0),
+        ("Under no circumstances set the port to 80", "port", 80),
+        ("The log level must never be set to debug", "log_level", "debug"),
+        ("Do not make the theme green", "theme.color", "green"),
+        ("Do not change the port from 8080 to 9000", "port", 9000),
+        ("don't use port 8080", "port", 8080),
+        ("不要把端口改成 8080", "port", 8080),
+        ("不要把数据库从 Postgres 换成 MySQL。", "database", "MySQL"),
+        ("别把超时设成 60 秒", "timeout", "60s"),
+        ("千万别把默认分支改成 dev", "default_branch", "dev"),
+        ("没必要把端口改成 8080", "port", 8080),
+        ("不许把重试次数改成 5", "retries", 5),
+        ("不准把端口换成 9000", "port", 9000),
+        ("不用把分页大小调到 100", "page_size", 100),
+        ("禁止将日志级别设为 debug。", "log_level", "debug"),
+        ("绝不能把端口设为 80", "port", 80),
+        ("不建议把超时改成 60 秒", "timeout", "60s"),
+        ("主题别换成红色", "theme.color", "red"),
+        ("数据库不要用 MySQL", "database", "MySQL"),
+        ("以后不要再用 npm 当包管理器", "package_manager", "npm"),
+        ("别用 8080 端口", "port", 8080),
+    ],
+)
+def test_what_is_not_to_be_so_is_no_value(text: str, key: str, banned: object) -> None:
+    for constraint in (False, True):
+        found = read(text, rules_of(text), constraint=constraint)
+        assert (found.key, found.value, found.old) == (key, f"not {banned}", banned)
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value", "old"),
+    [
+        ("端口别用 9090，用 8080", "port", 8080, 9090),
+        ("端口用 9090，别用 8080", "port", 9090, 8080),
+        ("别把超时设成 60 秒，改成 45 秒", "timeout", "45s", "60s"),
+        ("数据库不要用 MySQL，用 Postgres", "database", "PostgreSQL", "MySQL"),
+        ("Don't use port 9090, use 8080 instead", "port", 8080, 9090),
+        ("Don't set the timeout to 60 seconds, make it 45 seconds", "timeout", "45s", "60s"),
+        ("Don't bump the retries to 10, 5 is enough", "retries", 5, 10),
+        ("Do not move the database to MySQL, stay with Postgres", "database", "PostgreSQL", "MySQL"),
+        ("Don't forget to set the timeout to 60 seconds", "timeout", "60s", None),
+        ("别忘了把端口改成 8080", "port", 8080, None),
+        ("日志级别设成 debug", "log_level", "debug", None),
+    ],
+)
+def test_what_is_to_be_so_in_its_place_is_the_value(text: str, key: str, value: object, old: object) -> None:
+    found = read(text, rules_of(text), constraint=True)
+    assert (found.key, found.value, found.old) == (key, value, old)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Do not use more than 3 retries",
+        "Don't let the timeout exceed 60 seconds",
+        "不要让超时超过 60 秒",
+        "Keep the bundle below 200 kB",
+        "Keep the timeout under 30 seconds",
+        "Uploads above 20 MB are refused.",
+        "Drop support for Python 3.9",
+        "只支持 Python 3.12",
+        "改用 Terraform 部署",
+        "只用标准库",
+        "继续用 Valhalla。",
+        "价格以元为单位存储",
+        "单次批量导入以 5000 行为限",
+        "决定了：不做移动端。",
+        "要求：所有接口都要有鉴权。",
+        "Requirement: every endpoint needs authentication",
+        "Convention: two spaces",
+        "端口要不要用 8080？",
+        "上限能不能降到 10？",
+    ],
+)
+def test_bounds_labels_and_questions_are_no_keys(text: str) -> None:
+    for constraint in (False, True):
+        found = read(text, rules_of(text), constraint=constraint)
+        assert found.key is None
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value"),
+    [
+        ("Make the timeout 45 seconds", "timeout", "45s"),
+        ("Leave the timeout at 30 seconds", "timeout", "30s"),
+        ("Make the refresh 20 s", "refresh", "20s"),
+        ("Always use port 9001", "port", 9001),
+        ("We always run on port 9001", "port", 9001),
+        ("决定了：用 pnpm。", "package_manager", "pnpm"),
+        ("要求：端口用 8080", "port", 8080),
+        ("Requirement: the port is 9000", "port", 9000),
+        ("先用 SQLite", "database", "SQLite"),
+    ],
+)
+def test_the_key_is_the_thing_and_not_the_words_around_it(text: str, key: str, value: object) -> None:
+    found = read(text, rules_of(text))
+    assert (found.key, found.value) == (key, value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "you set the timeout to 60 seconds, why",
+        "You changed the port to 9000, why?",
+        "he set the timeout to 60 seconds and it broke",
+        "Bob changed the port to 9000 yesterday and everything broke.",
+        "They moved the database to MySQL last year.",
+        "Codex raised the retries to 10 and the build hung.",
+        "昨天小王把超时改成 60 秒，结果挂了。",
+        "他把端口改成 9000，所以连不上了",
+        "你怎么把超时设成 60 秒了",
+        "上周运维把数据库换成 MySQL，出了问题",
+        "有人把日志级别改成 debug 了",
+    ],
+)
+def test_what_another_did_is_told_and_not_asked_for(text: str) -> None:
+    assert read(text, rules_of(text)).key is None
+    assert not finds(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("我们昨天把端口改成 9000 了", 9000), ("昨天决定把端口改成 9000", 9000), ("We set the port to 9000", 9000)],
+)
+def test_what_she_did_herself_holds(text: str, value: int) -> None:
+    assert [(find.key, find.value) for find in finds(text)] == [("port", value)]

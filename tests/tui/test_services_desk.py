@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -64,6 +67,38 @@ def test_sessions_say_the_same_of_themselves_everywhere(desk, context):
         assert (row.title, row.live) == (session.title, session.status == "live")
         assert row.updated_at == session.updated_at
     assert sorted(row.live for row in rows.values()) == [False, False, True]  # whatever the copies' own times
+
+
+def test_what_is_told_of_a_session_alone_is_seen_without_another_message(desk):
+    live = next(session for session in desk.view().sessions if session.status == "live")
+    title = {"type": "custom-title", "customTitle": "Renamed meanwhile", "sessionId": live.id}
+    with Path(live.path).open("a") as file:
+        file.write(json.dumps(title) + '\n{"broken": tru\n')
+    (now,) = (session for session in desk.view(records=False).sessions if session.id == live.id)
+    assert (now.title, now.unreadable, now.messages) == ("Renamed meanwhile", live.unreadable + 1, live.messages)
+
+
+def test_a_session_goes_idle_though_nothing_happens(context):
+    now = context.now()
+    desk = ServicesDesk(replace(context, fixed_now=now))
+    live = next(session for session in desk.view().sessions if session.status == "live")
+    before = desk.pulse()
+    assert desk.pulse() == before
+    later = ServicesDesk(replace(context, fixed_now=now + timedelta(hours=1)))
+    later._due, later._files, later._rests_on = desk._due, desk._files, desk._rests_on
+    assert later.pulse().files != before.files
+    assert {session.status for session in later.view().sessions if session.id == live.id} == {"idle"}
+
+
+def test_a_session_whose_file_is_gone_says_so_and_keeps_what_it_held(desk):
+    live = next(session for session in desk.view().sessions if session.status == "live")
+    data = Path(live.path).read_bytes()
+    Path(live.path).unlink()
+    (gone,) = (session for session in desk.view(records=False).sessions if session.id == live.id)
+    assert (gone.status, gone.messages) == ("absent", live.messages)
+    Path(live.path).write_bytes(data)
+    (again,) = (session for session in desk.view(records=False).sessions if session.id == live.id)
+    assert (again.status, again.messages) == ("live", live.messages)
 
 
 def test_a_proposal_is_settled_against_what_was_seen(desk, context):

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from workbench.domain.fact import TRUST_ORDER, Act, Fact, Registry, Source, Trust, canonical_form, same_value
+from workbench.domain.fact import TRUST_ORDER, Act, Fact, Registry, Source, Trust, canonical_form, means_same
 from workbench.domain.record import Json
 from workbench.domain.times import instant
 
@@ -79,9 +79,9 @@ def arrive(registry: Registry, fact: Fact, voice: Voice, now: str, *, verified_o
     fact = fact.with_(trust=cap)
     heads = registry.heads(fact.key, fact.scope)
     for head in heads:
-        if same_value(head.value, fact.value):
+        if means_same(head.value, fact.value):
             return Arrival("corroborated", _said_again(head, fact, voice))
-    waiting = next((p for p in registry.proposals(fact.key, fact.scope) if same_value(p.value, fact.value)), None)
+    waiting = next((p for p in registry.proposals(fact.key, fact.scope) if means_same(p.value, fact.value)), None)
     if heads:
         shown = voice == "tool" and nature(fact.value) != "fact"
         if verified_over_reported and shown and all(head.trust == "reported" for head in heads):

@@ -16,6 +16,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import force_setattr as complete
 
+from workbench.domain.measures import measured
 from workbench.domain.record import Json, Part, Record
 from workbench.domain.times import instant
 
@@ -148,6 +149,14 @@ def same_value(one: Json, other: Json) -> bool:
     return canonical_value(one) == canonical_value(other)
 
 
+def means_same(one: Json, other: Json) -> bool:
+    """Whether two values are the same, or the same duration or size in another spelling: ``1min`` and ``60s``."""
+    if isinstance(one, str) and isinstance(other, str) and one != other:
+        first = measured(one)
+        return first is not None and first == measured(other)
+    return same_value(one, other)
+
+
 class Standing(msgspec.Struct, frozen=True, gc=False):
     """How a fact stands among the others of its key."""
 
@@ -275,7 +284,7 @@ def _challenges(proposal: Fact, active: Fact) -> bool:
     At the same moment, as within one message, the active fact came first: it is what the other was proposed against.
     """
     said = [instant(s.at) for s in proposal.sources if s.own_words]
-    return bool(said) and max(said) >= _stood_for(active) and not same_value(proposal.value, active.value)
+    return bool(said) and max(said) >= _stood_for(active) and not means_same(proposal.value, active.value)
 
 
 def _stood_for(active: Fact) -> datetime:

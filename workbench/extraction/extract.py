@@ -18,7 +18,8 @@ from workbench.extraction.reading import Reading, read
 from workbench.extraction.rules import Rules, rules_for, rules_of
 from workbench.extraction.sentences import head_of, is_han, pieces_of, split
 from workbench.extraction.signs import full_commas, small
-from workbench.extraction.speakers import Turns, speakers, speaks, turns_of
+from workbench.extraction.sources import sources
+from workbench.extraction.speakers import Turns, speaks, turns_of
 from workbench.extraction.weighing import scale_of
 
 _PATH = re.compile(
@@ -62,7 +63,7 @@ class Extractor:
     def __init__(self, book: RuleBook | None = None) -> None:
         self.book = book or RuleBook.standard()
         # Read and compiled now, not while somebody waits for a sentence.
-        speakers()
+        sources()
         for rules in (self.book.en, self.book.zh):
             rules.prepare()
             scale_of(rules.language)

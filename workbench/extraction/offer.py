@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from workbench.domain.alike import alike, negations, plain
-from workbench.domain.fact import same_value, value_text
+from workbench.domain.fact import means_same, value_text
 from workbench.domain.record import Json
+from workbench.extraction.alone import is_clear
 from workbench.extraction.correcting import gist
 from workbench.extraction.model import Find
 from workbench.extraction.reading import Reading, read
@@ -45,7 +46,7 @@ def worth_asking(find: Find, *, own_words: bool) -> bool:
     words = rules_of(find.text).words
     if len(find.text) > 240 or words["uncertain"].search(find.quote) or words["elsewhere"].search(find.text):
         return False
-    if _is_bare(find) or words["points"].search(find.text):
+    if _is_bare(find) or words["points"].search(find.text) or not is_clear(find.text):
         return False
     if not own_words:
         # An agent explains how code works in the words of rules; only what it lays at the person's door counts.
@@ -147,7 +148,7 @@ def _again(find: Find, refusal: Refusal) -> bool:
 
 def _is_value(one: Json, other: Json) -> bool:
     """Whether two values are one, whatever its spelling."""
-    return same_value(one, other) or plain(value_text(one)) == plain(value_text(other))
+    return means_same(one, other) or plain(value_text(one)) == plain(value_text(other))
 
 
 def _states(text: str, key: str, value: Json, refused: str) -> bool:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from workbench.extraction.sources import is_anothers, is_introduction, is_own, names_source
+
 LONGEST_TYPED = 1500
 """Characters that a person types at a stretch; what is longer is mostly pasted."""
 _LONG = 700
@@ -42,7 +44,8 @@ _LEADS_EN = re.compile(rf"(?:{_SAID}|{_LOOK}|{_PUT}|{_HERE})", re.IGNORECASE)
 _LEADS_ZH = re.compile(
     r"(?:说|写道|写的|回复|回答|答复|发来|发的|提到|建议|反馈|转发)(?:了|的|是|如下|这个|这段|过来)*$"
     r"|(?:看看|看一下|看下|读一下|读读|请看|请读|翻译|总结|解释|检查|评价|评审|对比|分析|改写|润色)"
-    r"|(?:这是|下面是|以下是|附上|贴一下|如下).*(?:日志|输出|报错|错误|邮件|文档|消息|聊天|回复|回答|内容|文件|代码|文章|说明|原文)"
+    r"|(?:这是|下面是|以下是|附上|贴一下|如下).*(?:日志|输出|报错|错误|邮件|文档|消息|聊天|回复|回答|"
+    r"内容|文件|代码|文章|说明|原文)"
     r"|把(?:这|下面|以下).*(?:写|加|放|贴)(?:到|进|入|在)"
 )
 _COLON = re.compile(r"[:：][*_ \t]*$")
@@ -87,18 +90,30 @@ _WEAK = (
     re.compile(r"\[[^\]\n]{1,300}\]\(https?://[^)\n]+\)|^!\[", re.MULTILINE),
 )
 """Shapes that a person may type, though seldom two of them in one message."""
+_HEADING = re.compile(r"[ \t]*#{1,6} \S")
+_IS_HERS = re.compile(
+    r"(?:please|pls|can you|could you|let['’]?s|i (?:want|agree|disagree|(?:do not|don['’]?t) (?:want|"
+    r"agree|think)|would"
+    r"|like|prefer|need you)|i['’]d (?:like|rather|prefer)|i['’]m (?:fine|ok|okay|happy|not)|my (?:take|view|opinion)"
+    r"|(?:ok|okay|yes|no|so)[,.] |(?:fix|address|ignore|skip|implement|apply|do) (?:this|these|those|"
+    r"them|it|all|only|the "
+    r"(?:above|first|last))|what do you think|thoughts\?)(?![\w-])"
+    r"|(?:请|麻烦|帮我|我(?:觉得|同意|不同意|想|希望|要|不要|认为)|你(?:看|觉得|先|帮)|好的?[，,]|行[，,]|咱们|我们(?:先|就))",
+    re.IGNORECASE,
+)
+"""How a person goes on below what she pasted; a reviewer may write all else."""
 
 
 def pasted_lines(text: str) -> frozenset[int]:
     """The numbers, from 1, of the lines that were not typed."""
     lines = text.split("\n")
-    begins = _begins(text, lines)
-    typed = "\n".join(lines[:begins])
-    if _is_shaped(typed):
+    handed = _handed(text, lines)
+    kept = [(number, line) for number, line in enumerate(lines, 1) if number not in handed]
+    if _is_shaped("\n".join(line for _, line in kept)):
         return frozenset(range(1, len(lines) + 1))
-    pasted = set(range(begins + 1, len(lines) + 1))
+    pasted = set(handed)
     fenced = False
-    for number, line in enumerate(lines[:begins], 1):
+    for number, line in kept:
         mark = _FENCE.match(line) is not None
         if fenced or mark:
             pasted.add(number)
@@ -106,14 +121,32 @@ def pasted_lines(text: str) -> frozenset[int]:
     return frozenset(pasted)
 
 
+def _handed(text: str, lines: list[str]) -> frozenset[int]:
+    """The numbers of the lines that are another's by what is said of them."""
+    end = _begins(text, lines)
+    last = next((number for number in range(end - 1, -1, -1) if lines[number].strip()), 0)
+    heading = max((number for number, line in enumerate(lines) if _HEADING.match(line)), default=0)
+    handed = set(range(end, len(lines)))
+    others = False
+    for number, line in enumerate(lines[:end]):
+        if others and number > heading and not lines[number - 1].strip() and _IS_HERS.match(line):
+            others = False
+        if others or is_anothers(line):
+            handed.add(number)
+        if not others and (number < last or end < len(lines)):
+            others = _hands_on(line) or (not _follows(lines, number) and _GOT.search(line) is not None)
+            others = others or (_follows(lines, number) and is_introduction(line))
+    return frozenset(number + 1 for number in handed)
+
+
+def _follows(lines: list[str], number: int) -> bool:
+    """Whether a line stands right below another."""
+    return number + 1 < len(lines) and bool(lines[number + 1].strip())
+
+
 def _begins(text: str, lines: list[str]) -> int:
-    """How many lines stand before the first that is another's by what is said of it."""
+    """How many lines stand before a mail or a talk, which goes on to the end."""
     found = [len(lines)]
-    last = next((number for number in range(len(lines) - 1, -1, -1) if lines[number].strip()), 0)
-    for number, line in enumerate(lines[:last]):
-        if _hands_on(line) or (not lines[number + 1].strip() and _GOT.search(line)):
-            found.append(number + 1)
-            break
     headers = list(_MAIL.finditer(text))
     if len(headers) > 1:
         found.append(text.count("\n", 0, headers[0].start()))
@@ -132,8 +165,10 @@ def _hands_on(line: str) -> bool:
     if len(line) > 300 or not _COLON.search(line):
         return False
     last = re.split(r"(?<=[.!?。！？])\s*", _COLON.sub("", line))[-1]
-    if _NOT_HERS.search(last):
+    if _NOT_HERS.search(last) or is_own(last):
         return False
+    if names_source(last):
+        return True
     return _LEADS_EN.search(last) is not None or _LEADS_ZH.search(last) is not None
 
 

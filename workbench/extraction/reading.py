@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from workbench.domain.fact import is_key, value_text
 from workbench.domain.record import Json
-from workbench.extraction.correcting import corrected, gist
+from workbench.extraction.correcting import banned, banned_until, corrected, gist, is_told
 from workbench.extraction.needs import grams
 from workbench.extraction.notation import groups_of
 from workbench.extraction.rules import Rules, rules_of, things
@@ -72,7 +72,14 @@ def read(text: str, rules: Rules, *, constraint: bool = False) -> Reading:
     """Key and value of a statement, as far as its words allow; the same one is asked about twice in a row."""
     body = rules.words["label"].sub("", full_commas(head_of(text)).strip().strip("*_").strip()).strip()
     body = gist(re.sub(r"^[\s\-*•]+", "", body), rules).rstrip(".!。！;； ")
-    if constraint and not rules.words["except"].search(body) and (found := rules.forbidding.search(body)):
+    if is_told(body, rules):
+        return Reading()
+    excepts = rules.words["except"].search(body) is not None
+    if not excepts and not body.endswith(("?", "？")):
+        for said in banned(body, rules):
+            if (denied := _banned(*said, rules)) is not None:
+                return denied
+    if constraint and not excepts and (found := rules.forbidding.search(body)):
         key = _key(found["key"], rules)
         if key:
             return Reading(
@@ -83,6 +90,7 @@ def read(text: str, rules: Rules, *, constraint: bool = False) -> Reading:
             )
     keyless: Reading | None = None
     lowered = small(body)
+    ban = 0 if excepts else banned_until(body, rules)
     words = grams(lowered.replace("\u2019", "'"), rules.language)
     for groups in corrected(body, lowered, words, rules):
         reading = _corrected(groups, rules)
@@ -91,7 +99,9 @@ def read(text: str, rules: Rules, *, constraint: bool = False) -> Reading:
         keyless = keyless or reading
     for marker in rules.readings.among(rules.readings.called(words)):
         match = marker.search(body if marker.cased else lowered)
-        if not match or _WITHIN_A_WORD.match(body, match.end() - 1) or _is_denied(match, body, rules):
+        if not match or _WITHIN_A_WORD.match(body, match.end() - 1):
+            continue
+        if not excepts and _is_denied(match, body, ban, rules):
             continue
         if reading := _reading(groups_of(match, body), rules):
             if reading.key is not None:
@@ -100,9 +110,33 @@ def read(text: str, rules: Rules, *, constraint: bool = False) -> Reading:
     return keyless or Reading()
 
 
-def _is_denied(match: re.Match[str], body: str, rules: Rules) -> bool:
+def only_denies(value: Json, old: Json) -> bool:
+    """Whether what was read says of a value that it is not so, and of none that it is."""
+    return old is not None and value == _denied(old)
+
+
+def _denied(value: Json) -> str:
+    return f"not {value_text(value)}"
+
+
+def _banned(key: str, value: str, instead: str | None, rules: Rules) -> Reading | None:
+    """What is not to be so: a number, or the value of a thing that is known; else it is hardly a value."""
+    found = _reading({"key": key, "value": value}, rules)
+    if found is None or found.key is None or (isinstance(found.value, str) and len(found.value.split()) > 2):
+        return None
+    if found.key not in rules.known_keys and not re.match(r"v?\d", value_text(found.value)):
+        return None
+    now = _value(instead, rules)[0] if instead else None
+    if now is not None:
+        return Reading(found.key, now, found.value)
+    return Reading(found.key, _denied(found.value), found.value)
+
+
+def _is_denied(match: re.Match[str], body: str, ban: int, rules: Rules) -> bool:
     """Whether a value is named as what is not so: ``no longer on Python 3.11`` says nothing of what it is."""
-    starts = [match.start(name) for name in ("value", "place") if match.groupdict().get(name)]
+    if match.start() < ban and not match.groupdict().get("old"):
+        return True
+    starts = [match.start(name) for name in ("key", "value", "place") if match.groupdict().get(name)]
     return any(rules.words["denies"].search(body[:start]) is not None for start in starts)
 
 
@@ -110,7 +144,7 @@ def _corrected(groups: dict[str, str | None], rules: Rules) -> Reading | None:
     """A correction: key and value of what it says is so now, and the value that it puts aside."""
     if gone := groups.get("gone"):
         key, (old, _of) = _key(groups["key"] or "", rules), _value(gone, rules)
-        return Reading(key, f"not {value_text(old)}", old) if key is not None and old is not None else None
+        return Reading(key, _denied(old), old) if key is not None and old is not None else None
     rest = groups.get("rest")
     if rest is None:
         return _reading(groups, rules)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from workbench.domain.fact import WORKSPACE, Fact
+from workbench.domain.alike import negations
+from workbench.domain.fact import WORKSPACE, Fact, means_same
+from workbench.domain.record import Json
 from workbench.domain.task import Task
 from workbench.extraction import Find
 from workbench.extraction.opposing import TAKES_BACK, opening, opposes, stance
+from workbench.extraction.reading import only_denies, read
+from workbench.extraction.rules import rules_of
 
 _MOST = 3
 """Statements that one may go against; what goes against more was hardly meant so."""
@@ -28,6 +32,8 @@ class Stated:
         self._scopes = (WORKSPACE, task.id)
         self._holds = holds
         self._by_anchor: dict[str, dict[str, Fact]] = {}
+        self._bans: dict[str, dict[str, tuple[Fact, Json]]] = {}
+        """By what they are about: statements that say of a value that it is not to be."""
         for fact in facts:
             self.add(fact)
 
@@ -36,6 +42,17 @@ class Stated:
         if fact.statement and fact.scope in self._scopes:
             for anchor in stance(fact.statement).anchors:
                 self._by_anchor.setdefault(anchor, {})[fact.id] = fact
+            if fact.value == fact.statement and negations(fact.statement):  # it has no other key than its words
+                said = read(fact.statement, rules_of(fact.statement), constraint=fact.kind == "constraint")
+                if said.key is not None and only_denies(said.value, said.old):
+                    self._bans.setdefault(said.key, {})[fact.id] = (fact, said.old)
+
+    def forbidding(self, find: Find) -> tuple[Fact, ...]:
+        """What holds and says of the very value that a find gives a thing that it is not to be."""
+        if find.key is None or find.value is None:
+            return ()
+        rows = self._bans.get(find.key, {}).values()
+        return tuple(fact for fact, value in rows if means_same(value, find.value) and self._holds(fact))
 
     def against(self, find: Find) -> tuple[Fact, ...]:
         """What holds and is contradicted by a find of the person's own words, the latest first."""

@@ -93,12 +93,13 @@ def from_text(
     """What a text holds; nothing is saved.
 
     Args:
-        text: The text.
+        text: The text; a byte order mark before it is none of it.
         name: The file that it comes from.
         ctx: The workspace, where there is one: its rules and review ages.
         now: The present, for what is past review.
         layer: The model layer, for what the rules leave open; None leaves it off.
     """
+    text = text.removeprefix("\ufeff")
     extractor = Extractor(rule_book(ctx))
     place = Place(message=name)
     found = extractor.extract(text, place)
@@ -233,7 +234,7 @@ def _rows(lines: Iterable[str]) -> Iterator[tuple[Any, str]]:
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = json.loads(line.removeprefix("\ufeff") if number == 1 else line)
             text = row["text"]
         except (ValueError, KeyError, TypeError, RecursionError):
             raise UsageError(f"line {number}: not an object with id and text", line=number) from None

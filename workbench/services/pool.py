@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -39,6 +39,8 @@ class SessionState:
     messages: Messages
     log: SessionLog
     trail: Trail
+    gone: bool = False
+    """Whether its file was there before and is not any more; what it held stays."""
 
     @cached_property
     def observed(self) -> Observed:
@@ -91,6 +93,8 @@ class SessionPool:
         """Bytes and counted messages that the next start will know."""
         self._saved: set[Path] = set()
         """What this process kept: the first time it is done for little that is new, then only for much."""
+        self._told: dict[Path, int] = {}
+        """Up to which byte each was read when its state was made."""
         self._trails: dict[Path, Trail] = {}
         """Of sessions that were opened and not read yet."""
         self.by_and_by = False
@@ -118,6 +122,10 @@ class SessionPool:
             known = self._states[path] = SessionState(log.info, picture, log, trail)
             trail.moved(picture, news.since)
             self._keep(path, known)
+        elif (gone := not is_there(present(path))) != known.gone or self._told.get(path) != log.read_to:
+            # What says nothing may still say how the session stands: a limit that is reached, another title.
+            known = self._states[path] = replace(known, info=log.info, gone=gone)
+        self._told[path] = log.read_to
         return known
 
     def _open(self, path: Path, agent: str | None) -> SessionLog:

@@ -187,7 +187,7 @@ def follow(
             state = session.state
             if state is not None and known.get(session.ref.name) is not state:
                 known[session.ref.name] = state
-                fresh += [message for message in state.messages if message.ref not in seen]
+                fresh += [m for m in state.messages if m.ref not in seen and m.id not in session.repeated]
         seen.update(message.ref for message in fresh)
         yield from fresh
         at_rest()

@@ -10,14 +10,15 @@ import msgspec
 from workbench.domain.alike import plain
 from workbench.domain.arrival import Voice, arrive
 from workbench.domain.evidence import Evidence
-from workbench.domain.fact import WORKSPACE, Fact, FactKind, Registry, Source, is_key
+from workbench.domain.fact import WORKSPACE, Fact, FactKind, Registry, Source, is_key, means_same
 from workbench.domain.ids import new_id
 from workbench.domain.record import Json
 from workbench.domain.task import PendingItem, Task
 from workbench.extraction import Find
+from workbench.extraction.alone import binds
 from workbench.extraction.model import TAKEN_BACK
 from workbench.extraction.offer import Refusal, pressing, said_again, was_refused, worth_asking
-from workbench.extraction.reading import without_label
+from workbench.extraction.reading import only_denies, without_label
 from workbench.services.context import Context
 from workbench.services.contradicting import Stated
 from workbench.services.facts import review_after
@@ -116,12 +117,17 @@ class Taker:
             self._result.left.append((find.text, "it was heard already"))
             return
         hers = self._voice(find) == "words"
-        against = self._contradicted(find)
-        if against:
-            for fact in against:
-                self._take_value(find, self._registry.canonical(fact.key), find.text, fact.scope)
-            return
         keys = self._meeting.keys(find, {name for name, _scope in self._new}, hers=hers)
+        if only_denies(find.value, find.old):  # of another value that holds it says nothing
+            keys = tuple(key for key in keys if self._is_held(key, find.old))
+        against = self._contradicted(find)
+        bans = self._stated_so_far.forbidding(find) if hers else ()
+        for fact in {fact.id: fact for fact in (*against, *bans)}.values():
+            self._take_value(find, self._registry.canonical(fact.key), find.text, fact.scope)
+        if against or (bans and not any(map(self._has_heads, keys))):
+            return
+        if hers and find.constraint and not binds(find):
+            find = replace(find, constraint=False)  # else it would hold as a rule though nobody looked at it
         if keys:
             for key in keys:
                 self._take_value(find, key, find.value, self._meeting.scope(key, self._scope(find)))
@@ -134,12 +140,17 @@ class Taker:
         """What the person said or let hold, and goes against now without naming a key by which they would meet."""
         if self._voice(find) != "words" or (find.key is not None and self._has_heads(find.key)):
             return ()
+        return self._stated_so_far.against(find)
+
+    @property
+    def _stated_so_far(self) -> Stated:
+        """What is stated in words; made when it is first needed."""
         if self._stated is None:
             known = {fact.id: fact for fact in self._registry.facts.values()}
             for group in self._new.values():
                 known |= group
             self._stated = Stated(known.values(), self._task, self._holds)
-        return self._stated.against(find)
+        return self._stated
 
     def _take_value(self, find: Find, key: str, value: Json, scope: str) -> None:
         """Bring a value to the registry, unless the person refused it of this very thing."""
@@ -172,7 +183,10 @@ class Taker:
         self._new.setdefault((key, scope), {})[stored.id] = stored
         if self._stated is not None:
             self._stated.add(stored)
-        getattr(self._result, arrival.outcome).append(stored)
+        if arrival.outcome == "proposed" and stored.id != fact.id:
+            self._result.left.append((find.text, "it is proposed already"))
+        else:
+            getattr(self._result, arrival.outcome).append(stored)
         against = arrival.outcome == "proposed" and self._challenges(stored)
         if against or (voice == "words" and self._meeting.against_variable(key, value)):
             self._result.asked.append(Asked(stored.id, "fact", self._task.id, CHALLENGES))
@@ -211,6 +225,11 @@ class Taker:
         """Whether something holds for a key already, which a value of it meets by itself."""
         key = self._registry.canonical(key)
         return bool(self._heads(key, WORKSPACE) or self._heads(key, self._task.id))
+
+    def _is_held(self, key: str, value: Json) -> bool:
+        """Whether a thing has a value, as it stands within this change."""
+        heads = (*self._heads(key, self._task.id), *self._heads(key, WORKSPACE))
+        return any(means_same(head.value, value) for head in heads)
 
     def _holds(self, fact: Fact) -> bool:
         """Whether a fact holds, as it stands within this change."""

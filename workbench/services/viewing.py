@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 
 import msgspec
 
@@ -23,7 +24,7 @@ from workbench.services.fullness import NEARLY_USED, Allowance, fullness
 from workbench.services.leaving import Stay, left
 from workbench.services.material import Gathered, basis, gather, material
 from workbench.services.places import in_place_of
-from workbench.services.session_list import heard_lately
+from workbench.services.session_list import LIVE_FOR, heard_lately
 from workbench.services.sessions import AttachedSession
 from workbench.services.state import findings
 from workbench.services.successors import last_seen_in
@@ -98,6 +99,13 @@ def build_view(ctx: Context, task_id: str | None = None, *, records: Records | N
         contests=tuple(contested),
         offered=len(before_her),
     )
+
+
+def due(view: View) -> tuple[datetime, ...]:
+    """When a view gets out of date by itself: a live session is heard of no more, or an allowance is there again."""
+    idle = [instant(s.updated_at) + LIVE_FOR for s in view.sessions if s.status == "live" and s.updated_at]
+    again = [instant(a.resets_at) for s in view.sessions for a in s.allowances if a.resets_at]
+    return (*idle, *again)
 
 
 def _newest_first(at: str) -> float:
@@ -236,7 +244,7 @@ def _session_view(ctx: Context, session: AttachedSession, live: bool) -> Session
         path=str(session.path),
         messages=len(session.state.messages),
         updated_at=info.updated_at,
-        status="live" if live else "idle",
+        status="absent" if session.state.gone else "live" if live else "idle",
         title=info.title or "",
         context=info.last_context,
         window=stands.window,

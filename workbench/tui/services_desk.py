@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from time import monotonic
 
@@ -19,7 +20,7 @@ from workbench.services.rollback import Plan
 from workbench.services.sessions import attached
 from workbench.services.trust import git_trusted
 from workbench.services.view import Step, View
-from workbench.services.viewing import build_view
+from workbench.services.viewing import build_view, due
 from workbench.sessions.bulk import give_back, keep_little, leave_alone
 from workbench.store.names import one_of
 from workbench.store.records import Records
@@ -66,6 +67,8 @@ class ServicesDesk(PackageDesk, SessionDesk, WritingDesk, ReviewDesk):
         # A view is read in answer to file events; git is run, and programs are looked for, by the clock instead.
         context.changed_files.by_clock = context.held.by_clock = context.sessions.by_and_by = True
         self._launched: tuple[str, ...] = ()
+        self._due: tuple[datetime, ...] = ()
+        """When the last view gets out of date by itself."""
 
     # Looking.
 
@@ -75,6 +78,7 @@ class ServicesDesk(PackageDesk, SessionDesk, WritingDesk, ReviewDesk):
         self._files = frozenset(Path(s.path) for s in view.sessions if s.path)
         self._rests_on = self._files_under(view)
         self._launched = tuple(p.envelope.id for p in view.packages if p.status == "launched")
+        self._due = due(view)
         self._last = view
         return view
 
@@ -151,7 +155,9 @@ class ServicesDesk(PackageDesk, SessionDesk, WritingDesk, ReviewDesk):
         return "\n".join(marks)
 
     def _files_mark(self) -> str:
-        return "\n".join([_mark(path) for path in sorted(self._files | self._rests_on | self._heads())])
+        files = sorted(self._files | self._rests_on | self._heads())
+        passed = sum(at <= self.ctx.now() for at in self._due)
+        return "\n".join([*map(_mark, files), f"{passed} moments passed"])
 
     def _heads(self) -> frozenset[Path]:
         """Files of git that change with branch, commit and index."""

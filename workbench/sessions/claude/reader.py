@@ -62,7 +62,6 @@ class ClaudeReader(LineReader[Line]):
             else:
                 self._metadata += 1
         elif type(kind) is not str:
-            line.type = "?"
             self._count(self._convert(line, raw, start, end))
         elif kind == "progress":
             if type(line.uuid) is not str or line.uuid not in state.tree.index:
@@ -80,6 +79,8 @@ class ClaudeReader(LineReader[Line]):
 
     def _convert(self, line: Line, raw: bytes, start: int, end: int) -> bool | None:
         """Let a record become messages; returns whether it did, None where its kind is unknown."""
+        if type(line.type) is not str:
+            line.type = "?"
         kind = line.type
         if kind == "assistant":
             return answer(self._state, line, raw, start, end)
