@@ -12,7 +12,6 @@ from workbench.extraction.model import KINDS, Extraction, Find, Kind
 from workbench.extraction.rules import rules_for
 from workbench.extraction.sentences import is_han
 
-
 NAMED = 20
 """Of what does not fit so many are named; of all of them the number is said."""
 
