@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench.domain.alike import Alikes, alike
 from workbench.domain.contract import Contract, VariableSpec
 from workbench.domain.delta import Delta, Hand, delta_from
 from workbench.domain.record import Stamp
@@ -255,3 +256,34 @@ def test_vague_is_what_names_no_file_no_command_and_no_thing(text, vague):
 
 def test_a_word_of_the_workspace_is_a_name():
     assert is_vague(pending("change the theme color"), {"theme color"}) is False
+
+
+WORDS = st.sampled_from(
+    [
+        "fix",
+        "the",
+        "paging",
+        "on",
+        "list",
+        "page",
+        "3",
+        "not",
+        "port",
+        "8080",
+        "9090",
+        "lists",
+        "after",
+        "reload",
+        "修",
+        "分页",
+        "不",
+    ]
+)
+
+
+@given(
+    st.lists(st.lists(WORDS, min_size=1, max_size=7).map(" ".join), max_size=8),
+    st.lists(WORDS, max_size=7).map(" ".join),
+)
+def test_among_many_the_same_look_alike_as_one_by_one(texts: list[str], text: str) -> None:
+    assert Alikes(texts).has(text) == any(alike(text, other) for other in texts)

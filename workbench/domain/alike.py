@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 LIKE_TEXT = 88.0
 """Likeness (0 to 100) from which two texts are offered as one."""
@@ -96,6 +97,36 @@ def alike_pairs(ones: Sequence[str], others: Sequence[str]) -> tuple[tuple[int, 
     )
 
 
+class Alikes:
+    """Texts among which one that looks like another is found at once, however many there are."""
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._texts: list[str] = []
+        self._forms: tuple[list[str], list[str]] = ([], [])
+        for text in texts:
+            self.add(text)
+
+    def add(self, text: str) -> None:
+        """One more."""
+        self._texts.append(text)
+        for forms, form in zip(self._forms, _form(text), strict=True):
+            forms.append(form)
+
+    def has(self, text: str) -> bool:
+        """Whether one of them looks like ``text``, and nothing certain tells the two apart: as :func:`alike` says."""
+        if not self._texts:
+            return False
+        from rapidfuzz import fuzz, process  # loaded only where texts are compared: start-up counts
+
+        own = _form(text)
+        return any(
+            self._forms[0][place] == own[0] or not told_apart(text, self._texts[place])
+            for forms, form in zip(self._forms, own, strict=True)
+            for _, _, place in process.extract_iter(form, forms, scorer=fuzz.ratio, score_cutoff=LIKE_TEXT)
+        )
+
+
+@lru_cache(maxsize=4096)
 def _form(text: str) -> tuple[str, str]:
     """A text as it is compared: as it stands, and with its words in order."""
     bare = _ARTICLE.sub("", plain(text))

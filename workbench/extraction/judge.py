@@ -14,7 +14,7 @@ from workbench.extraction.rules import OWN, Rule, Rules
 from workbench.extraction.signs import small
 from workbench.extraction.weighing import Leaning, scale_of
 
-LEAST_LEAD: Mapping[str, int] = {"en": 15, "zh": 50}
+LEAST_LEAD: Mapping[str, int] = {"en": 0, "zh": 40}
 """On the scale, in hundredths, by language: how far before process a sentence has to be to state something."""
 LEAST_OF_A_PIECE, LEAST_AGAINST = 20, 150
 """The same of a piece of a sentence that may be a statement by itself, and of a sentence that a rule calls process."""

@@ -170,4 +170,10 @@ def names_word(text: str, word: str) -> bool:
 
 def said_again(one: str, other: str) -> bool:
     """Whether two statements are the same but for their wording; ``please`` and the like count for nothing."""
-    return alike(gist(one, rules_of(one)), gist(other, rules_of(other)))
+    return alike(bare(one), bare(other))
+
+
+@lru_cache(maxsize=4096)
+def bare(text: str) -> str:
+    """A statement without what is only said around it, as it is compared."""
+    return gist(text, rules_of(text))

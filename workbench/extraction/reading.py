@@ -54,6 +54,10 @@ _LOOSE = re.compile(
     r"^(?:in|on|at|as|into|and|or|of|with)\b|\b(?:for|and|or|of|in|on|at|to|by|with|the|an?|our|your)$", re.IGNORECASE
 )
 """A value that begins or ends so is cut out of a sentence."""
+_UNTOUCHED = {"en": "do not touch", "zh": "不要动"}
+"""The only thing forbidden that is read as a value: it is said of the whole of a thing, and covers all else."""
+_REMINDS = re.compile(r"(?:别|不要|不能)忘|\b(?:don.?t|do not|never) (?:forget|fail)\b", re.IGNORECASE)
+"""Forbids nothing: what comes after it is to be done."""
 _PAIRED = (("「", "」"), ("『", "』"), ("“", "”"), ("‘", "’"))
 _VERSIONED = re.compile(r"^([A-Za-z][\w.+#-]*?)[\s@]?v?(\d[\w.]*)$")
 
@@ -79,15 +83,11 @@ def read(text: str, rules: Rules, *, constraint: bool = False) -> Reading:
         for said in banned(body, rules):
             if (denied := _banned(*said, rules)) is not None:
                 return denied
-    if constraint and not excepts and (found := rules.forbidding.search(body)):
+    forbids = constraint and not excepts and rules.forbidding.search(body) is not None and not _REMINDS.search(body)
+    if forbids and (found := rules.words["untouched"].fullmatch(body)):
         key = _key(found["key"], rules)
-        if key:
-            return Reading(
-                key,
-                re.sub(r"\s+", " ", found["verb"].strip().lower())
-                if rules.language == "zh"
-                else f"do not {found['verb'].lower()}",
-            )
+        if key and key not in rules.known_keys:
+            return Reading(key, _UNTOUCHED[rules.language])
     keyless: Reading | None = None
     lowered = small(body)
     ban = 0 if excepts else banned_until(body, rules)
@@ -97,6 +97,9 @@ def read(text: str, rules: Rules, *, constraint: bool = False) -> Reading:
         if reading is not None and reading.key is not None:
             return reading
         keyless = keyless or reading
+    if forbids:
+        # Many things are forbidden of one: under its name each would pass for another value of the one before.
+        return keyless or Reading()
     for marker in rules.readings.among(rules.readings.called(words)):
         match = marker.search(body if marker.cased else lowered)
         if not match or _WITHIN_A_WORD.match(body, match.end() - 1):
@@ -113,6 +116,11 @@ def read(text: str, rules: Rules, *, constraint: bool = False) -> Reading:
 def only_denies(value: Json, old: Json) -> bool:
     """Whether what was read says of a value that it is not so, and of none that it is."""
     return old is not None and value == _denied(old)
+
+
+def is_untouched(value: Json) -> bool:
+    """Whether all that a value says of a thing is that it is to be left alone."""
+    return value in _UNTOUCHED.values()
 
 
 def _denied(value: Json) -> str:

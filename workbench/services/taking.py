@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
-from workbench.domain.alike import plain
+from workbench.domain.alike import Alikes, plain
 from workbench.domain.arrival import Voice, arrive
 from workbench.domain.evidence import Evidence
 from workbench.domain.fact import WORKSPACE, Fact, FactKind, Registry, Source, is_key, means_same
@@ -17,7 +17,7 @@ from workbench.domain.task import PendingItem, Task
 from workbench.extraction import Find
 from workbench.extraction.alone import binds
 from workbench.extraction.model import TAKEN_BACK
-from workbench.extraction.offer import Refusal, pressing, said_again, was_refused, worth_asking
+from workbench.extraction.offer import Refusal, bare, pressing, was_refused, worth_asking
 from workbench.extraction.reading import only_denies, without_label
 from workbench.services.context import Context
 from workbench.services.contradicting import Stated
@@ -73,6 +73,7 @@ class Taker:
         """Sentences that are somebody's source already, by message: it has the same id in a fork of its session."""
         self._claimed = {(line.source, line.text) for line in tx.records.evidence if line.kind == "claim"}
         self._pending = list(task.state.pending)
+        self._listed = Alikes(bare(item.text) for item in task.state.pending)
         self._known = {plain(item.text) for item in task.state.pending} | {plain(item.text) for item in task.state.done}
 
     def take(self, find: Find) -> None:
@@ -244,7 +245,7 @@ class Taker:
 
     def _take_open(self, find: Find) -> None:
         text = without_label(find.text)
-        if plain(text) in self._known or any(said_again(text, item.text) for item in self._pending):
+        if plain(text) in self._known or self._listed.has(bare(text)):
             self._result.left.append((find.text, "it is listed already"))
             return
         item = PendingItem(
@@ -259,6 +260,7 @@ class Taker:
         )
         self._known.add(plain(item.text))
         self._pending.append(item)
+        self._listed.add(bare(item.text))
         self._result.pending.append(item)
         if self._worth(find):
             self._result.asked.append(Asked(item.id, "item", self._task.id, pressing(find), item.text))
