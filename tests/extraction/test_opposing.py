@@ -36,6 +36,8 @@ PAIRS = [
     ("默认显示侧边栏。", "默认隐藏侧边栏。"),
 ]
 APART = [
+    ("The first column must be sortable.", "The last column must be sortable."),
+    ("最大值要校验。", "最小值要校验。"),
     ("Run the tests.", "Do not run the tests on Windows."),
     ("Do not log user names.", "Log user ids."),
     ("Don't use Redis for sessions.", "Use Redis."),
