@@ -259,3 +259,12 @@ def test_what_it_saves_is_measured(ctx: Context, talk: ClaudeTalk):
     assert told.process >= 3
     assert told.before > told.after > 0
     assert reviewing.review(ctx).heard.ratio == told.ratio > 1
+
+
+def test_what_an_agent_leaves_open_is_listed_as_far_as_anybody_looks_and_hers_always(ctx: Context, talk: ClaudeTalk):
+    talk.agent("\n".join(f"- [ ] write page_{number}.md" for number in range(130)))
+    talk.person("TODO: paging on /list")
+    hear(ctx)
+    pending = build_view(ctx).task.task.state.pending
+    assert len(pending) == 101
+    assert [item.text for item in pending if item.accepted] == ["paging on /list"]

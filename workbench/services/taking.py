@@ -42,6 +42,10 @@ class Proposed:
     """Which of it may be put before a person; the rest is kept unreviewed."""
 
 
+MOST_UNTAKEN = 100
+"""Open items found in others' words that wait in a task until somebody takes them: what comes beyond them is left."""
+
+
 class Taker:
     """Brings finds to where they belong.
 
@@ -248,6 +252,10 @@ class Taker:
         if plain(text) in self._known or self._listed.has(bare(text)):
             self._result.left.append((find.text, "it is listed already"))
             return
+        hers = self._voice(find) == "words"
+        if not hers and sum(not item.accepted for item in self._pending) >= MOST_UNTAKEN:
+            self._result.left.append((find.text, "more wait already than anybody looks through"))
+            return
         item = PendingItem(
             id=new_id(),
             text=text,
@@ -256,7 +264,7 @@ class Taker:
             by=find.place.by or self._ctx.actor.name,
             at=find.place.at or self._tx.now,
             source=find.place.message or None,
-            accepted=self._voice(find) == "words",
+            accepted=hers,
         )
         self._known.add(plain(item.text))
         self._pending.append(item)
