@@ -11,7 +11,7 @@ from workbench.extraction.correcting import corrections_for
 from workbench.extraction.judge import WEIGHED, judge
 from workbench.extraction.look import Statement, ground, is_finished, is_process
 from workbench.extraction.model import TAKEN_BACK, Extraction, Find, Form, Place, Priority, Undecided
-from workbench.extraction.opposing import TAKES_BACK, beyond_opening, is_only_opening, opening
+from workbench.extraction.opposing import TAKES_BACK, beyond_opening, is_only_opening, opening, permits, prepare
 from workbench.extraction.pasting import pasted_lines
 from workbench.extraction.prose import Line, lines_of, masked, place_in
 from workbench.extraction.reading import Reading, read
@@ -64,6 +64,7 @@ class Extractor:
         self.book = book or RuleBook.standard()
         # Read and compiled now, not while somebody waits for a sentence.
         sources()
+        prepare()
         for rules in (self.book.en, self.book.zh):
             rules.prepare()
             scale_of(rules.language)
@@ -93,15 +94,16 @@ class Extractor:
             if number:
                 pause()
             sentence, number = number, number + 1
-            opens = 0
+            opens, lifts = 0, False
             if place.typed:
                 opens = TAKES_BACK if back else opening(quote)
                 back = opens == TAKES_BACK and is_only_opening(quote)
-            if not found and not finds and (opens != TAKES_BACK or back):
+                lifts = (opens == TAKES_BACK and not back) or (not found and permits(quote))
+            if not found and not finds and not lifts:
                 process += 1
                 continue
             here = self._at(place, sentence, line, pasted, opens)
-            if not found and opens == TAKES_BACK and not back and here.typed and self._may_state(quote, line, turns):
+            if not found and lifts and here.typed and self._may_state(quote, line, turns):
                 retracting.append(Find("decision", quote, quote, TAKEN_BACK).at(here))
             if not found and finds and self._belongs_to(finds[-1], quote, here):
                 finds[-1] = replace(finds[-1], text=f"{finds[-1].text} {quote}")
@@ -276,7 +278,7 @@ def _find(sentence: str, statement: Statement, rules: Rules) -> Find:
     # Words that are quoted oblige nobody.
     said = small(full_commas(masked(text)).replace("\u2019", "'"))
     rule, keyed = statement.rule, statement.kind in ("fact", "decision")
-    lifts = rules.words["lifts"].search(ground(said, rules)) is not None
+    lifts = rules.words["lifts"].search(ground(said, rules)) is not None or permits(said)
     obliges = statement.kind == "decision" and rules.words["obliges"].search(said) is not None
     constraint = not lifts and (rule.constraint or obliges or (statement.kind == "decision" and statement.binds))
     reading = Reading()

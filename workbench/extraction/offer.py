@@ -16,6 +16,7 @@ from workbench.domain.record import Json
 from workbench.extraction.alone import is_clear
 from workbench.extraction.correcting import gist
 from workbench.extraction.model import Find
+from workbench.extraction.opposing import forbid_the_same
 from workbench.extraction.reading import Reading, read
 from workbench.extraction.rules import rules_of
 
@@ -170,7 +171,8 @@ def names_word(text: str, word: str) -> bool:
 
 def said_again(one: str, other: str) -> bool:
     """Whether two statements are the same but for their wording; ``please`` and the like count for nothing."""
-    return alike(bare(one), bare(other))
+    forbid = forbid_the_same(one, other)
+    return alike(bare(one), bare(other)) if forbid is None else forbid
 
 
 @lru_cache(maxsize=4096)

@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
+from workbench.extraction.narrowing import said_of_others
 from workbench.extraction.sentences import is_han
 from workbench.extraction.signs import HAN, full_commas, small
 
@@ -26,6 +27,8 @@ _LONGEST = 240
 _BREAK = r"\s*(?:[,:;.!，：；。！…]|\s[-–—]+\s|[–—]|$)[\s,:;.!，：；。！…]*"
 _WORD = re.compile(r"[a-z0-9]+(?:[._/@#:+-][a-z0-9]+)*")
 _UNDONE = re.compile(r"un(?!i[ft])([a-z]{3,}ed)")
+_FRAME = re.compile(r" after all\b|(?<=\bdecided )that |(?<=\bagreed )that ")
+"""Says how something is meant, and names nothing."""
 _HAN_RUN = re.compile(f"[{HAN}]+")
 _ENDINGS = ("ing", "ed", "es", "s", "e")
 
@@ -41,6 +44,8 @@ class Clause:
     sides: tuple[tuple[str, int], ...] = ()
     negative: bool = False
     narrowed: bool = False
+    beside: bool = False
+    """It says what may be, or is supported: another may be, too."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,7 @@ class Stance:
     language: str
     opening: int
     clauses: tuple[Clause, ...]
+    permits: bool = False
 
     @property
     def anchors(self) -> frozenset[str]:
@@ -80,20 +86,32 @@ class _Words:
             for word in words.split()
         }
         self.chinese = language == "zh"
+        self.permits = re.compile(data["permits"])
+        self.beside = re.compile(data["beside"])
+        self.any = frozenset(map(_stem, data["any"].split()))
+        self.names = frozenset(data["names"].split())
         given: Any = [data[name] for name in ("negates", "narrows", "points", "weightless")]
         if self.chinese:
             self.negates, self.narrows, self.points, self.weightless = map(re.compile, given)
+            self.settles = re.compile(data["settles"])
             self.paired = re.compile("|".join(sorted(self.sides, key=len, reverse=True)))
         else:
             self.not_ = frozenset(given[0])
             self.narrows = re.compile(r"\b(?:" + "|".join(given[1]) + r")\b")
             self.points = re.compile(r"\b(?:" + "|".join(given[2]) + r")\b")
             self.light = frozenset(given[3].split())
+            self.settling = frozenset(data["settles"].split())
 
 
 @cache
 def _words(language: str) -> _Words:
     return _Words(language)
+
+
+def prepare() -> None:
+    """Read now what is else read when the first sentence asks for it."""
+    for language in ("en", "zh"):
+        _words(language)
 
 
 def opening(text: str) -> int:
@@ -109,6 +127,19 @@ def is_only_opening(text: str) -> bool:
 def beyond_opening(text: str) -> str:
     """What a sentence says once it has taken something back; in small letters."""
     return _opened(_lowered(text), _words("zh" if is_han(text) else "en"))[1]
+
+
+def permits(text: str) -> bool:
+    """Whether a sentence only lifts what was forbidden: *you may change it now*, *it's fine to push*, *可以改了*."""
+    if len(text) > _LONGEST or text.endswith(("?", "？")):
+        return False
+    return _permitted(beyond_opening(text), _words("zh" if is_han(text) else "en")) is not None
+
+
+def _permitted(text: str, words: _Words) -> str | None:
+    """What a sentence says may be done from now on."""
+    match = words.permits.match(text)
+    return " ".join(part for part in match.groups() if part) if match else None
 
 
 def _lowered(text: str) -> str:
@@ -137,26 +168,29 @@ def stance(text: str) -> Stance:
     if len(rest) > _LONGEST:
         return Stance(language, how, ())
     read = _chinese if words.chinese else _english
-    pieces = words.parts.split(words.reasons.sub("", rest))
+    permitted = _permitted(rest, words)
+    rest = rest if permitted is None else permitted
+    pieces = words.parts.split(words.reasons.sub("", _FRAME.sub("", rest)))
     clauses = tuple(clause for piece in pieces for clause in read(piece, words))
     if len(clauses) > 1:  # *nine, not ten*: a piece of a sentence says nothing by itself
         clauses = tuple(clause for clause in clauses if _size(clause.units) >= 2)
     elif how == KEPT and words.ends.search(rest):
         how = TURNS
-    return Stance(language, how, clauses)
+    return Stance(language, how, clauses, permitted is not None)
 
 
 def _english(piece: str, words: _Words) -> Iterator[Clause]:
     plain = re.sub(r"n't\b|\bcan't\b", " not", piece)
     found: dict[str, tuple[str, int] | None] = {}
     negations = 0
-    for word in _WORD.findall(plain.replace("'", " ")):
+    said = _WORD.findall(plain.replace("'", " "))
+    for place, word in enumerate(said):
         if word in words.not_:
             negations += 1
         elif undone := _UNDONE.fullmatch(word):
             negations += 1
             found[_stem(undone[1])] = None
-        elif word in words.sides:
+        elif word in words.sides and not _names(said, place, words):
             found[words.sides[word][0]] = words.sides[word]
         elif word not in words.light:
             found[_stem(word)] = None
@@ -164,10 +198,29 @@ def _english(piece: str, words: _Words) -> Iterator[Clause]:
     yield from _clause(frozenset(found), told - words.vague, found.values(), negations, plain, words)
 
 
+def _names(said: list[str], place: int, words: _Words) -> bool:
+    """Whether a word that has an opposite says which thing is meant: *hidden fields are exported*."""
+    if said[place] not in words.names or place + 1 == len(said):
+        return False
+    after = said[place + 1]
+    names = after not in words.light and after not in words.not_ and after not in words.sides
+    return names and not words.settling.intersection(said[:place])
+
+
+def _names_in_chinese(match: re.Match[str], rest: str, words: _Words) -> bool:
+    after = rest[match.end() :]
+    if after.startswith("的"):
+        return True
+    return match[0] in words.names and not rest[: match.start()].strip() and words.settles.search(after) is not None
+
+
 def _chinese(piece: str, words: _Words) -> Iterator[Clause]:
     rest, negations = words.negates.subn(" ", piece)
-    sides = [words.sides[match[0]] for match in words.paired.finditer(rest)]
-    rest = words.weightless.sub(" ", words.paired.sub(" ", rest))
+    told = [match for match in words.paired.finditer(rest) if not _names_in_chinese(match, piece, words)]
+    sides = [words.sides[match[0]] for match in told]
+    for match in reversed(told):
+        rest = f"{rest[: match.start()]} {rest[match.end() :]}"
+    rest = words.weightless.sub(" ", rest)
     latin = {_stem(word) for word in _WORD.findall(rest)}
     named = {word for word in latin if word[0].isalpha()}
     runs = _HAN_RUN.findall(rest)
@@ -184,7 +237,8 @@ def _clause(
         return
     of = tuple(sorted({side for side in sides if side is not None}))
     if len({name for name, _ in of}) == len(of):  # else it names both sides: *from left to right*
-        yield Clause(units, anchors, of, negations % 2 == 1, negations > 1 or words.narrows.search(piece) is not None)
+        narrowed = negations > 1 or words.narrows.search(piece) is not None
+        yield Clause(units, anchors, of, negations % 2 == 1, narrowed, words.beside.search(piece) is not None)
 
 
 @lru_cache(maxsize=4096)
@@ -216,13 +270,42 @@ def opposes(later: str, earlier: str, *, opens: int = KEPT, answers: bool = Fals
         answers: Whether it stands in the same message, or in the one that answers it.
     """
     now, before = stance(later), stance(earlier)
+    if now.permits and any(_lifts(one, other) for one in now.clauses for other in before.clauses):
+        return True
     if now.language != before.language:
         return False
     opens = max(opens, now.opening)
+    if opens < TAKES_BACK and said_of_others(later, earlier):
+        return False
     whole = len(now.clauses) == len(before.clauses) == 1
     if any(_turned(one, other, opens, whole=whole) for one in now.clauses for other in before.clauses):
         return True
     return answers and opens == TAKES_BACK and _replaced(now, before)
+
+
+def _lifts(now: Clause, before: Clause) -> bool:
+    """Whether what may be done from now on is what was forbidden; touching a thing is whatever one may do with it."""
+    if now.negative or not before.negative or before.narrowed or not now.anchors & before.anchors:
+        return False
+    return before.units - _any_act() <= now.units and _size(now.units - before.units - _any_act()) <= 1
+
+
+@cache
+def _any_act() -> frozenset[str]:
+    return _words("en").any | _words("zh").any
+
+
+def forbid_the_same(one: str, other: str) -> bool | None:
+    """Whether two statements forbid the same in whatever words; None where they are not both one plain prohibition."""
+    first, second = stance(one), stance(other)
+    if first.language != second.language or len(first.clauses) != 1 or len(second.clauses) != 1:
+        return None
+    mine, theirs = first.clauses[0], second.clauses[0]
+    if not mine.negative or not theirs.negative:
+        return None
+    if mine.narrowed or theirs.narrowed:
+        return None
+    return (mine.units, mine.sides) == (theirs.units, theirs.sides)
 
 
 def _turned(now: Clause, before: Clause, opens: int, *, whole: bool) -> bool:
@@ -238,6 +321,8 @@ def _turned(now: Clause, before: Clause, opens: int, *, whole: bool) -> bool:
     flips = sum(sides.get(name, side) != side for name, side in now.sides)
     if ((now.negative != before.negative) + flips) % 2 == 0:
         return False
+    if flips and ((now.negative and before.negative) or now.beside or before.beside):
+        return False  # neither may be done, or both
     numbers_differ = any(unit[0].isdigit() for unit in now.units ^ before.units)
     if opens == KEPT and (now.narrowed or before.narrowed or numbers_differ):
         return False

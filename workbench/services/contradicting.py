@@ -9,8 +9,10 @@ from workbench.domain.fact import WORKSPACE, Fact, means_same
 from workbench.domain.record import Json
 from workbench.domain.task import Task
 from workbench.extraction import Find
-from workbench.extraction.opposing import TAKES_BACK, opening, opposes, stance
+from workbench.extraction.narrowing import said_of_others
+from workbench.extraction.opposing import TAKES_BACK, opening, opposes, permits, stance
 from workbench.extraction.reading import only_denies, read
+from workbench.extraction.renewing import renews
 from workbench.extraction.rules import rules_of
 
 _MOST = 3
@@ -52,22 +54,34 @@ class Stated:
         if find.key is None or find.value is None:
             return ()
         rows = self._bans.get(find.key, {}).values()
-        return tuple(fact for fact, value in rows if means_same(value, find.value) and self._holds(fact))
+        return tuple(
+            fact
+            for fact, value in rows
+            if means_same(value, find.value) and not said_of_others(find.text, fact.statement) and self._holds(fact)
+        )
 
     def against(self, find: Find) -> tuple[Fact, ...]:
         """What holds and is contradicted by a find of the person's own words, the latest first."""
         rows = (self._by_anchor.get(anchor, {}) for anchor in stance(find.text).anchors)
         near = {name: fact for row in rows if len(row) <= _FREQUENT for name, fact in row.items()}
         opens = max(find.place.opens, opening(find.quote))
-        if find.kind != "decision" and opens != TAKES_BACK:
-            return ()
-        found = [
-            fact
-            for fact in near.values()
-            if opposes(find.text, fact.statement, opens=opens, answers=_answers(find, fact)) and self._holds(fact)
-        ]
+        weighs = find.kind == "decision" or opens == TAKES_BACK or permits(find.text) or _denies(find)
+        found = [fact for fact in near.values() if self._goes_against(find, fact, opens, weighs) and self._holds(fact)]
         found.sort(key=lambda fact: (fact.observed_at, fact.id), reverse=True)
         return tuple(found) if len(found) <= _MOST else ()
+
+    def _goes_against(self, find: Find, fact: Fact, opens: int, weighs: bool) -> bool:
+        if find.kind == "open" and not any(source.own_words for source in fact.sources):
+            return False  # it may be work as well, and an agent's word forbids none
+        if weighs and opposes(find.text, fact.statement, opens=opens, answers=_answers(find, fact)):
+            return True
+        return find.kind in ("fact", "decision") and renews(find.text, fact.statement)
+
+
+def _denies(find: Find) -> bool:
+    """Whether a sentence says of one thing that it is not to be: *endpoints don't need authentication* is no work."""
+    clauses = stance(find.text).clauses
+    return find.kind == "open" and len(clauses) == 1 and clauses[0].negative
 
 
 def _answers(find: Find, fact: Fact) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass, field, replace
 
@@ -18,7 +19,7 @@ from workbench.extraction import Find
 from workbench.extraction.alone import binds
 from workbench.extraction.model import TAKEN_BACK
 from workbench.extraction.offer import Refusal, bare, pressing, was_refused, worth_asking
-from workbench.extraction.reading import only_denies, without_label
+from workbench.extraction.reading import is_untouched, only_denies, without_label
 from workbench.services.context import Context
 from workbench.services.contradicting import Stated
 from workbench.services.facts import review_after
@@ -86,7 +87,7 @@ class Taker:
             self._result.left.append((find.text, "refused before"))
         elif find.rule == TAKEN_BACK and not self._contradicted(find):
             self._result.left.append((find.text, "it goes against nothing that holds"))
-        elif find.kind == "open":
+        elif find.kind == "open" and not self._contradicted(find):
             self._take_open(find)
         elif find.kind == "artifact":
             self._claim(find)
@@ -135,7 +136,8 @@ class Taker:
             find = replace(find, constraint=False)  # else it would hold as a rule though nobody looked at it
         if keys:
             for key in keys:
-                self._take_value(find, key, find.value, self._meeting.scope(key, self._scope(find)))
+                scope = self._meeting.scope(key, self._scope(find))
+                self._take_value(find, key, self._as_held(find.value, key, scope), scope)
         elif (made := self._made_up(find)) is not None and (find.sure or hers):
             self._take_value(find, made, find.text, self._scope(find))
         else:
@@ -163,7 +165,7 @@ class Taker:
             self._result.left.append((find.text, "refused before"))
             return
         voice, asked = self._voice(find), self._worth(find)
-        kind: FactKind = "constraint" if find.constraint else "decision" if find.kind == "decision" else "fact"
+        kind: FactKind = "constraint" if find.constraint else "fact" if find.kind == "fact" else "decision"
         said = self._source(find)
         fact = Fact(
             id=new_id(),
@@ -215,11 +217,22 @@ class Taker:
         group = self._group(self._registry.canonical(fact.key), fact.scope)
         return any(fact.id in group.standing(head.id).by for head in group.heads(fact.key, fact.scope))
 
+    def _as_held(self, value: Json, key: str, scope: str) -> Json:
+        """That a thing is to be left alone is the same in either language."""
+        heads = self._heads(key, scope) if is_untouched(value) else ()
+        return next((head.value for head in heads if is_untouched(head.value)), value)
+
     def _made_up(self, find: Find) -> str | None:
-        """The key of a statement that names none: its own words."""
+        """The key of a statement that names none: its own words, and a mark where others begin with the same."""
         words = re.sub(r"[^\w]+", "_", find.text.lower()).strip("_")[:48]
         key = f"{'constraint' if find.constraint else find.kind}.{words}"
-        return self._registry.canonical(key) if words and is_key(key) else None
+        if not words or not is_key(key):
+            return None
+        key = self._registry.canonical(key)
+        held = (*self._heads(key, WORKSPACE), *self._heads(key, self._task.id))
+        if all(plain(head.statement) == plain(find.text) for head in held):
+            return key
+        return self._registry.canonical(f"{key}_{hashlib.sha256(plain(find.text).encode()).hexdigest()[:8]}")
 
     def _heads(self, key: str, scope: str) -> tuple[Fact, ...]:
         """What holds for a key in a scope, as it stands within this change."""
