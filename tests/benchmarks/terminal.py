@@ -66,6 +66,15 @@ class Terminal:
             if self.cpu - before < 0.1:
                 return
 
+    def stop(self) -> None:
+        """Stop it, as the system does on request; it stands still when this returns."""
+        os.kill(self.pid, signal.SIGSTOP)
+        os.waitpid(self.pid, os.WUNTRACED)
+
+    def go_on(self) -> None:
+        """Let a stopped program go on."""
+        os.kill(self.pid, signal.SIGCONT)
+
     def _read(self, patience: float) -> bytes:
         if patience <= 0 or not select.select([self._file], [], [], patience)[0]:
             raise RuntimeError(f"it was not painted; last: {self._text[-300:]!r}")
