@@ -126,7 +126,7 @@ class Alikes:
         )
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _form(text: str) -> tuple[str, str]:
     """A text as it is compared: as it stands, and with its words in order."""
     bare = _ARTICLE.sub("", plain(text))

@@ -17,7 +17,7 @@ def stamp(moment: datetime) -> str:
     return moment.replace(tzinfo=None).isoformat(timespec=form) + "Z"
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 12)
 def instant(text: str | None) -> datetime:
     """The moment that stored text names; text that names none sorts before everything (epoch)."""
     if not text:

@@ -33,7 +33,7 @@ _TODO_COMMENT = re.compile(r"`?(?://|#|/\*|--|<!--)\s*(?:TODO|FIXME|XXX|HACK)\b[
 _A_WORD = re.compile(r"[^\W\d_]")
 _TALK_ENDS = (".", "!", "?", "。", "！", "？", "…", "~")
 _NOWHERE = Place()
-_REMEMBERED = 2_000
+_REMEMBERED = 1_000
 """Sentences whose finds are kept; with more Python's collector has more to go through, and halts longer."""
 
 

@@ -67,7 +67,7 @@ def only_supports(text: str) -> bool:
     return _SUPPORTS.search(small(text)) is not None
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def narrowed_to(text: str) -> frozenset[str]:
     """Of what a statement is said, in small letters; empty where it is said of all."""
     said = full_commas(small(text)).strip().rstrip(".!。！")

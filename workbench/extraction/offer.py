@@ -128,7 +128,7 @@ def was_refused(find: Find, refused: Iterable[Refusal]) -> bool:
     return any(_again(find, refusal) for refusal in refused)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _read(text: str, constraint: bool) -> Reading:
     """What a refused statement said: asked again for every find."""
     return read(text, rules_of(text), constraint=constraint)
@@ -175,7 +175,7 @@ def said_again(one: str, other: str) -> bool:
     return alike(bare(one), bare(other)) if forbid is None else forbid
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def bare(text: str) -> str:
     """A statement without what is only said around it, as it is compared."""
     return gist(text, rules_of(text))

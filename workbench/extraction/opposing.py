@@ -160,6 +160,12 @@ def _opened(text: str, words: _Words) -> tuple[int, str]:
 
 
 @lru_cache(maxsize=4096)
+def anchors(text: str) -> tuple[str, ...]:
+    """By what a statement about the same thing is found: asked of all that is known, of which few are looked at."""
+    return tuple(stance(text).anchors)
+
+
+@lru_cache(maxsize=512)
 def stance(text: str) -> Stance:
     """A statement as it is set against others; what is long or has no clear words names nothing."""
     language = "zh" if is_han(text) else "en"

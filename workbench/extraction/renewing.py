@@ -92,7 +92,7 @@ def renews(later: str, earlier: str) -> bool:
     return len(places) == 1 and _is_value(now, before, places[0])
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _tokens(text: str) -> tuple[str, ...]:
     return tuple(token for token in _TOKEN.findall(beyond_opening(text)) if token not in _SAYS_NOTHING)
 

@@ -10,7 +10,7 @@ from workbench.domain.record import Json
 from workbench.domain.task import Task
 from workbench.extraction import Find
 from workbench.extraction.narrowing import said_of_others
-from workbench.extraction.opposing import TAKES_BACK, opening, opposes, permits, stance
+from workbench.extraction.opposing import TAKES_BACK, anchors, opening, opposes, permits, stance
 from workbench.extraction.reading import only_denies, read
 from workbench.extraction.renewing import renews
 from workbench.extraction.rules import rules_of
@@ -42,7 +42,7 @@ class Stated:
     def add(self, fact: Fact) -> None:
         """Let a statement be met by those that follow."""
         if fact.statement and fact.scope in self._scopes:
-            for anchor in stance(fact.statement).anchors:
+            for anchor in anchors(fact.statement):
                 self._by_anchor.setdefault(anchor, {})[fact.id] = fact
             if fact.value == fact.statement and negations(fact.statement):  # it has no other key than its words
                 said = read(fact.statement, rules_of(fact.statement), constraint=fact.kind == "constraint")
@@ -62,7 +62,7 @@ class Stated:
 
     def against(self, find: Find) -> tuple[Fact, ...]:
         """What holds and is contradicted by a find of the person's own words, the latest first."""
-        rows = (self._by_anchor.get(anchor, {}) for anchor in stance(find.text).anchors)
+        rows = (self._by_anchor.get(anchor, {}) for anchor in anchors(find.text))
         near = {name: fact for row in rows if len(row) <= _FREQUENT for name, fact in row.items()}
         opens = max(find.place.opens, opening(find.quote))
         weighs = find.kind == "decision" or opens == TAKES_BACK or permits(find.text) or _denies(find)

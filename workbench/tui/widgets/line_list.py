@@ -23,6 +23,9 @@ from workbench.tui.keys import bindings
 
 R = TypeVar("R")
 
+_KEPT = 256
+"""Painted lines that are kept for the next time: what a few screens show, each taking two kilobytes."""
+
 
 class LineList(ScrollView, Generic[R], can_focus=True):
     """Rows with a cursor that stays on its row, by id, when the rows change.
@@ -63,7 +66,7 @@ class LineList(ScrollView, Generic[R], can_focus=True):
         self.empty = empty or Content("")
         self._tops: Sequence[int] | None = None
         self._total = 0
-        self._strips: LRUCache[tuple[int, int, int, bool, bool], tuple[R, Strip]] = LRUCache(2048)
+        self._strips: LRUCache[tuple[int, int, int, bool, bool], tuple[R, Strip]] = LRUCache(_KEPT)
         self._moved = False
 
     # What a subclass says.
