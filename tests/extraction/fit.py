@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from operator import mul, sub
 from pathlib import Path
@@ -39,6 +39,8 @@ _MOSTLY = 0.5
 """What such a row counts."""
 PROCESS = COLUMNS.index(None)
 Weights = Mapping[str, Sequence[float]]
+At = Callable[[Sequence[float]], tuple[float, list[float]]]
+"""A loss and its slope at some weights."""
 
 
 class Sample(NamedTuple):
@@ -58,7 +60,7 @@ class Heard(Extractor):
         self.sentences: list[str] = []
         self._judged = self._note  # type: ignore[assignment]
 
-    def _note(self, sentence: str) -> tuple[Find, ...]:
+    def _note(self, sentence: str, beside: int = 0) -> tuple[Find, ...]:
         self.sentences.append(sentence)
         return ()
 
@@ -126,6 +128,21 @@ def bound(of: Sequence[Row]) -> dict[str, list[Sample]]:
         if parts:
             features = tuple(sorted({feature for _, part in parts for feature in part}))
             found[parts[0][0]].append(Sample(features, (0 if binds else 1,), counts))
+    return found
+
+
+def twofold(of: Sequence[Row]) -> dict[str, list[Sample]]:
+    """What is learned, by language, of which statements are two (column 0) and which are one (column 1)."""
+    found: dict[str, list[Sample]] = {language: [] for language in LANGUAGES}
+    heard = Heard()
+    for row in of:
+        kinds = {item["kind"] for item in row["items"]}
+        sentences = heard.of(row["text"])
+        if kinds and len(sentences) == 1:
+            unseen = _UNSEEN.search(row["id"]) is not None
+            (text, rules), column = sentences[0], 0 if len(kinds) > 1 else 1
+            features = _features(text, rules, told=unseen)
+            found[rules.language].append(Sample(features, (column,), 1.0 if unseen else _OF_OTHERS))
     return found
 
 
@@ -199,20 +216,34 @@ class _Task:
 
 
 def fit(found: Sequence[Sample], rounds: int = ROUNDS, columns: int = len(COLUMNS)) -> Weights:
-    """Weights by feature, a column each: L-BFGS, with steps that are halved until they gain."""
+    """Weights by feature, a column each."""
     task = _Task(found)
-    weights = [0.0] * (task.size * columns)
-    loss, slope = task.at(weights)
+    weights = lowest(task.at, task.size * columns, rounds, LEFT * len(found))
+    parts = [weights[start : start + task.size] for start in range(0, len(weights), task.size)]
+    return dict(zip(task.names, zip(*parts, strict=True), strict=True))
+
+
+def lowest(at: At, size: int, rounds: int, left: float) -> list[float]:
+    """The weights at which a loss is lowest: L-BFGS, with steps that are halved until they gain.
+
+    Args:
+        at: The loss and its slope at some weights.
+        size: How many weights there are.
+        rounds: Most rounds.
+        left: The slope at which no more is gained.
+    """
+    weights = [0.0] * size
+    loss, slope = at(weights)
     steps: list[tuple[list[float], list[float], float]] = []
     for _ in range(rounds):
-        if max(map(abs, slope)) < LEFT * len(found):
+        if max(map(abs, slope)) < left:
             break
         way = _way(slope, steps)
         gain = _times(way, slope)
         length = 1.0 if steps else 1 / max(1.0, math.sqrt(_times(slope, slope)))
         while True:
             tried = [weight + length * towards for weight, towards in zip(weights, way, strict=True)]
-            new_loss, new_slope = task.at(tried)
+            new_loss, new_slope = at(tried)
             if new_loss <= loss + 1e-4 * length * gain or length < 1e-6:
                 break
             length /= 2
@@ -221,8 +252,7 @@ def fit(found: Sequence[Sample], rounds: int = ROUNDS, columns: int = len(COLUMN
         if bent > 0:
             steps = [*steps[-5:], (moved, turned, bent)]
         weights, loss, slope = tried, new_loss, new_slope
-    parts = [weights[start : start + task.size] for start in range(0, len(weights), task.size)]
-    return dict(zip(task.names, zip(*parts, strict=True), strict=True))
+    return weights
 
 
 def _way(slope: Sequence[float], steps: Sequence[tuple[list[float], list[float], float]]) -> list[float]:
@@ -254,16 +284,19 @@ def fitted(of: Sequence[Row]) -> dict[str, Weights]:
         known = dict(zip(first, pool.map(fit, first.values(), [FIRST] * len(first)), strict=True))
         last = samples(of, known)
         kinds = pool.map(fit, last.values())
-        constraints = bound(of)
-        binding = pool.map(fit, constraints.values(), [ROUNDS] * len(last), [2] * len(last))
-        return dict(zip(last, map(_beside, kinds, binding), strict=True))
+        rounds, columns = [ROUNDS] * len(last), [2] * len(last)
+        binding = pool.map(fit, bound(of).values(), rounds, columns)
+        double = pool.map(fit, twofold(of).values(), rounds, columns)
+        return dict(zip(last, map(beside, kinds, binding, double), strict=True))
 
 
-def _beside(kinds: Weights, binding: Weights) -> Weights:
-    """Both tables as one: what speaks for a constraint, against any other choice, is the last column."""
+def beside(kinds: Weights, *others: Weights) -> Weights:
+    """All tables as one: of those that have two columns, by how much more speaks for the first."""
     nothing, neither = (0.0,) * len(COLUMNS), (0.0, 0.0)
+    features = dict.fromkeys(feature for table in (kinds, *others) for feature in table)
     return {
-        feature: (*kinds.get(feature, nothing), sub(*binding.get(feature, neither))) for feature in {**kinds, **binding}
+        feature: (*kinds.get(feature, nothing), *(sub(*table.get(feature, neither)) for table in others))
+        for feature in features
     }
 
 

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.extraction.figures import rows
 from tests.extraction.fit import fit, samples
 from workbench.extraction import Extractor
 from workbench.extraction.features import features_of
-from workbench.extraction.weighing import BINDS, COLUMNS, lexicon_of, read_weights, scale_of, write_weights
+from workbench.extraction.weighing import (
+    BINDS,
+    COLUMNS,
+    NOTHING,
+    TWO,
+    Leaning,
+    Scale,
+    lexicon_of,
+    read_weights,
+    scale_of,
+    write_weights,
+)
 
 
 @pytest.mark.parametrize(
@@ -42,10 +55,43 @@ def test_names_and_numbers_count_by_their_sort() -> None:
 
 
 def test_weights_are_read_as_they_were_written() -> None:
-    weights = {"(always)": [1.0, 0, 0, 0, 0, 0], "has the": [0.01, 0, 0, 0, 0, 0], "label": [0.123, 0, 0, -2, 0, 1]}
+    weights = {
+        "(always)": [1.0, 0, 0, 0, 0, 0, 0],
+        "has the": [0.01, 0, 0, 0, 0, 0, 0],
+        "label": [0.123, 0, 0, -2, 0, 1, -3],
+    }
     lines = write_weights(weights)
-    assert read_weights(lines) == {"(always)": (100, 0, 0, 0, 0, 0), "label": (12, 0, 0, -200, 0, 100)}
-    assert lines[0].split("\t")[1:] == [*(kind or "process" for kind in COLUMNS), BINDS]
+    assert read_weights(lines) == {"(always)": (100, 0, 0, 0, 0, 0, 0), "label": (12, 0, 0, -200, 0, 100, -300)}
+    assert lines[0].split("\t")[1:] == [*(kind or "process" for kind in COLUMNS), BINDS, TWO]
+
+
+@given(weights=st.lists(st.lists(st.integers(-400, 400), min_size=7, max_size=7), max_size=150))
+def test_each_column_is_added_by_itself(weights: list[list[int]]) -> None:
+    table = {str(number): [one / 100 for one in row] for number, row in enumerate(weights)}
+    scale = Scale.of("en", write_weights(table, least=0))
+    leaning = scale.further(Leaning(NOTHING), table)
+    sums = [sum(column) for column in zip(*weights, strict=True)] or [0] * 7
+    assert [*leaning.scores.values(), leaning.binds, leaning.two] == sums
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("The upload stalls behind the proxy of the clinic. Their admin noticed it in May.", ["open"]),
+        ("日志里偶发连接重置，集中在成都节点。网络组尚未答复。", ["open"]),
+        ("Badge counter shows 3 with nothing unread. Comes and goes since the websocket rewrite.", ["open"]),
+    ],
+)
+def test_what_stands_beside_an_open_item_says_more_of_it(text: str, kinds: list[str]) -> None:
+    assert sorted({find.kind for find in Extractor().extract(text).finds}) == kinds
+
+
+def test_a_paragraph_is_heard_alike_however_often() -> None:
+    extractor = Extractor()
+    text = "The legend goes to the bottom left. Nobody has checked the print view yet."
+    once = extractor.extract(text).finds
+    assert extractor.extract("Nobody has checked the print view yet.").finds
+    assert extractor.extract(text).finds == once
 
 
 def test_fitting_the_same_rows_gives_the_same_weights() -> None:

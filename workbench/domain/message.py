@@ -56,7 +56,7 @@ BODY_LIMIT = 16_384
 OUTPUT_LIMIT = 1024
 """The same for what a tool brought back: most of a session is that, and hardly any of it is looked at again."""
 
-LONG = 20_000
+LONG = 8_000
 """Messages after which a session is a long one, of whose outputs still less is kept."""
 
 LATE_OUTPUT_LIMIT = 111

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import takewhile
 
 from workbench.extraction.correcting import corrections_for
-from workbench.extraction.judge import WEIGHED, judge
+from workbench.extraction.judge import WEIGHED, judge, weigh
 from workbench.extraction.look import Statement, ground, is_finished, is_process
 from workbench.extraction.model import TAKEN_BACK, Extraction, Find, Form, Place, Priority, Undecided
 from workbench.extraction.opposing import TAKES_BACK, beyond_opening, is_only_opening, opening, permits, prepare
@@ -20,7 +21,7 @@ from workbench.extraction.sentences import head_of, is_han, pieces_of, split
 from workbench.extraction.signs import full_commas, small
 from workbench.extraction.sources import sources
 from workbench.extraction.speakers import Turns, speaks, turns_of
-from workbench.extraction.weighing import scale_of
+from workbench.extraction.weighing import Leaning, scale_of
 
 _PATH = re.compile(
     r"(?<![\w/])(?:[~.]{0,2}/)?(?:[\w.@-]+/)+[\w.@-]+|(?<![\w.])[\w-]+\.(?:py|ts|tsx|js|jsx|go|rs|java|md|toml|ya?ml|json|sql|sh|html|css|rb|c|h|cpp|txt|pdf|csv|lock|mod)\b"
@@ -70,6 +71,7 @@ class Extractor:
             scale_of(rules.language)
             corrections_for(rules.language).patterns.prepare()
         self._judged = lru_cache(maxsize=_REMEMBERED)(self._judge)
+        self._weighed = lru_cache(maxsize=_REMEMBERED)(self._weigh)
 
     def extract(self, text: str, place: Place | None = None, pause: Callable[[], None] = lambda: None) -> Extraction:
         """All statements of a text.
@@ -189,11 +191,25 @@ class Extractor:
             yield line.text, line, self._listed(section, line.text)
             return
         # Cut where nothing is quoted: somebody else's full stop ends no sentence of the speaker.
-        told = False
-        for start, piece in split(masked(line.text)):
-            sentence = line.text[start : start + len(piece)]
-            told = told or speaks(sentence) == "other"
-            yield sentence, line, () if told else self._judged(sentence)
+        sentences = [line.text[start : start + len(piece)] for start, piece in split(masked(line.text))]
+        own = list(takewhile(lambda sentence: speaks(sentence) != "other", sentences))
+        for sentence, beside in zip(own, self._beside(own), strict=True):
+            yield sentence, line, self._judged(sentence, beside)
+        for sentence in sentences[len(own) :]:
+            yield sentence, line, ()
+
+    def _beside(self, sentences: Sequence[str]) -> Iterable[int]:
+        """What is said around each sentence of a paragraph says of it."""
+        if len(sentences) < 2:
+            return [0] * len(sentences)
+        weighed = [self._weighed(sentence) for sentence in sentences]
+        leanings = [None, *(leaning for _, _, leaning in weighed), None]
+        around = zip(weighed, leanings, leanings[2:], strict=False)
+        return [scale_of(rules.language).beside(before, after) for (_, rules, _), before, after in around]
+
+    def _weigh(self, sentence: str) -> tuple[str, Rules, Leaning]:
+        text, rules = self.told(sentence)
+        return text, rules, weigh(text, rules)
 
     def _listed(self, section: str, text: str) -> tuple[Find, ...]:
         """What an item of a list states, which is under a heading that says what its items are."""
@@ -241,7 +257,7 @@ class Extractor:
             return ()
         return (replace(self._plain("artifact", text, "ticked"), sure=False),)
 
-    def _judge(self, sentence: str) -> tuple[Find, ...]:
+    def _judge(self, sentence: str, beside: int = 0) -> tuple[Find, ...]:
         if not _A_WORD.search(sentence):
             return ()
         # A comment quoted within a sentence is open where the sentence says which file it stands in.
@@ -249,8 +265,8 @@ class Extractor:
             sentence[: hidden.start()] + sentence[hidden.end() :]
         ):
             return (_todo(sentence),)
-        text, rules = self.told(sentence)
-        return tuple(_find(sentence, statement, rules) for statement in judge(text, rules))
+        text, rules, leaning = self._weighed(sentence)
+        return tuple(_find(sentence, statement, rules) for statement in judge(text, rules, leaning.with_(beside)))
 
     def told(self, sentence: str) -> tuple[str, Rules]:
         """What of a sentence is judged, with code and others' words masked, and by which rules."""

@@ -212,8 +212,31 @@ def _english(body: str, lexicon: Lexicon) -> list[str]:
     first, second = (*sorts, "end", "end")[:2]
     found += f"first {first}", f"first {first} {second}", f"second {second}", f"last {sorts[-1] if sorts else 'end'}"
     found += _frame(sorts, lexicon)
+    found += _outline(["n" if sort.startswith("n_") else sort for sort in sorts])
+    found += _numbered([token.lower() for token in tokens], sorts)
     found += _shape(body, sum(map(_COUNTED.__contains__, sorts)), len(tokens))
     return found
+
+
+_OUTLINED = 9
+"""Words of a clause that is short enough to be told by what follows what in all of it."""
+
+
+def _outline(sorts: Sequence[str]) -> list[str]:
+    """A short clause from end to end: one without a verb, ``Seed 1337 for all runs``, has little else to be told by."""
+    return [f"all {' '.join(sorts)}", f"begins {' '.join(sorts[:4])}"] if len(sorts) <= _OUTLINED else []
+
+
+def _numbered(tokens: Sequence[str], sorts: Sequence[str]) -> Iterator[str]:
+    """What stands around a number, which says of what it is."""
+    around = ["^", "^", *tokens, "$"]
+    for place, sort in enumerate(sorts, 2):
+        if sort == "NUM":
+            before, after = around[place - 1], around[place + 1]
+            yield f"{before} NUM"
+            yield f"NUM {after}"
+            yield f"{before} NUM {after}"
+            yield f"{around[place - 2]} {before} NUM"
 
 
 def _frame(sorts: Sequence[str], lexicon: Lexicon) -> list[str]:
@@ -348,6 +371,8 @@ _NUMBER = re.compile(
     r"[~<>≤≥]?v?\d[\d.,_:/-]*(?:[a-zA-Z%]{1,3}(?![a-zA-Z]))?|[一二两三四五六七八九十百千]+(?=[个条次台份张秒天页行种位核人小分])"
 )
 _CITED = re.compile(f'["“「『‘]?{QUOTE}+["”」』’]?')
+_CLASSED = 6
+"""Known words of a clause that is short enough to be told by what follows what in all of it."""
 _STANDING = frozenset("NFL")
 """What stands for a number, a name, a word in Latin letters."""
 
@@ -361,6 +386,11 @@ def _chinese(body: str, lexicon: Lexicon) -> list[str]:
     classes = [name for _, name in placed]
     found += [f"class {name}" for name in classes]
     found += [f"{one} then {two}" for one, two in pairwise(["begin", *classes, "end"])]
+    if len(classes) <= _CLASSED:
+        found.append(f"all {' '.join(classes)}")
+    for place, character in enumerate(shown):
+        if character == "N":  # what stands around a number says of what it is
+            found += f"{shown[max(0, place - 2) : place]} before N", f"{shown[place + 1 : place + 3]} after N"
     persons = "".join([word for word in ("我们", "我", "你", "他") if word in shown]) or "nobody"
     certain = "vague" if _STANDING.isdisjoint(shown) else "certain"
     leading = classes[0] if classes else "other"

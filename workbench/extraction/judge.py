@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from operator import mul
 from typing import NamedTuple
@@ -12,12 +13,12 @@ from workbench.extraction.model import PRECEDENCE, Kind
 from workbench.extraction.reading import read
 from workbench.extraction.rules import OWN, Rule, Rules
 from workbench.extraction.signs import small
-from workbench.extraction.weighing import Leaning, scale_of
+from workbench.extraction.weighing import COLUMNS, Leaning, scale_of
 
 LEAST_LEAD: Mapping[str, int] = {"en": 0, "zh": 40}
 """On the scale, in hundredths, by language: how far before process a sentence has to be to state something."""
-LEAST_OF_A_PIECE, LEAST_AGAINST = 20, 150
-"""The same of a piece of a sentence that may be a statement by itself, and of a sentence that a rule calls process."""
+LEAST_AGAINST = 150
+"""The same of a sentence that a rule calls process."""
 LEAST_HEEDED = -300
 """The same of what a marker finds that is sometimes wrong, where it binds."""
 LEAST_BINDS = -80
@@ -31,42 +32,53 @@ _DICTATED = 200
 _SHORTEST_PIECE = 4
 _MOST_CLAUSES = 8
 """Of a sentence that is cut in two those between which it may be: each takes as long as the whole."""
-LEAST_SECOND = -200
-"""How far before process a further kind has to be in a sentence that is looked at for two statements."""
-LEADS_APART = (48, 58, -73, 32, 18)
-"""What speaks for two statements, in hundredths of a lead: that of the first piece alone, of the second alone, of the
-whole, that of the whole's kind over process in the whole, and of the other kind."""
-SIGNS_APART = (-110, 63, 84, 147, -145)
-"""The same of each clause there is, of an open item as the second, of Chinese, of a strong stop between the pieces, and
-of a decision with a fact, which more often says why or what of it."""
-LEAST_APART = -60
-"""What they come to at least where a sentence is two statements; ``python -m tests.extraction.apart`` fits them."""
-_APART: frozenset[tuple[Kind, Kind]] = frozenset(
-    {
-        ("fact", "open"),
-        ("decision", "open"),
-        ("artifact", "open"),
-        ("fact", "decision"),
-        ("artifact", "decision"),
-        ("artifact", "fact"),
-        ("decision", "fact"),
-        ("decision", "artifact"),
-    }
-)
-"""Which kinds may stand one after the other."""
-_SECOND: Mapping[Kind, frozenset[Kind]] = {
-    kind: frozenset(second for first, second in _APART if kind in (first, second)) for kind in PRECEDENCE
+LEAST_SECOND, LEAST_TWO = -200, -450
+"""How far before process a further kind has to be in a sentence that is looked at for two statements, and how far two
+before one, by its words: of a hundred that are two these leave out one, and three quarters of the others."""
+LEADS_APART = (102, 93, 14, 20, 23, -37, -34, 32)
+"""What speaks for two statements, in hundredths of how likely, as a logarithm, it is that the first piece alone is of
+the first kind, the second of the second, the whole of the first, of the second, of none, and each piece of none; and
+how much more speaks, by what it is made of, for two."""
+SIGNS_APART = (151, -100, 61)
+"""The same of a strong stop between the pieces, of each clause there is, and of Chinese."""
+KINDS_APART: Mapping[tuple[Kind, Kind], int] = {
+    ("decision", "fact"): 83,
+    ("decision", "artifact"): 280,
+    ("decision", "open"): 174,
+    ("fact", "decision"): 54,
+    ("fact", "artifact"): 36,
+    ("fact", "open"): 246,
+    ("artifact", "decision"): 52,
+    ("artifact", "fact"): 180,
+    ("artifact", "open"): 307,
+    ("open", "decision"): -71,
+    ("open", "fact"): 58,
+    ("open", "artifact"): 61,
 }
-"""What may come second in a sentence that is of a kind as a whole."""
+"""The same of a kind and another after it."""
+LEAST_APART = -100
+"""What they come to at least where a sentence is two statements; ``python -m tests.extraction.context`` fits them."""
 _LAID_DOWN: frozenset[Kind] = frozenset({"decision", "fact"})
 """What a marker finds where a sentence lays down a rule, or says what a known thing is, whatever the scale says."""
+_COLUMN: Mapping[Kind, int] = {kind: COLUMNS.index(kind) for kind in PRECEDENCE}
+_UNLIKELY = 1e-9
 WEIGHED = Rule("weighed", markers=(), unless=())
 """Stands for the scale where no rule found a statement."""
 
 
-def judge(masked: str, rules: Rules) -> tuple[Statement, ...]:
-    """The statements of a sentence in which code and others' words are masked; empty: it is process."""
-    weighed = _weigh(masked, rules)
+def weigh(text: str, rules: Rules) -> Leaning:
+    """What the scale says of a sentence, or a piece of one, before the rules are asked."""
+    return scale_of(rules.language).lean(ground(text, rules))
+
+
+def judge(masked: str, rules: Rules, weighed: Leaning) -> tuple[Statement, ...]:
+    """The statements of a sentence in which code and others' words are masked; empty: it is process.
+
+    Args:
+        masked: The sentence.
+        rules: Those of its language.
+        weighed: What the scale says of it, with what the sentences around it say.
+    """
     if not weighed.leads(HOPELESS) and not (rules.has_own_words or rules.words["obliges"].search(small(masked))):
         return ()
     seen = look(masked, rules)
@@ -86,7 +98,7 @@ def _is_laid_down(masked: str, weighed: Leaning, seen: Look, rules: Rules) -> bo
         return True
     ruled = [clause for clause in seen.clauses if (rule := best(clause.body, rules, clause.barred)) and rule.final]
     return len(masked) > _DICTATED and any(
-        scale.further(_weigh(masked[clause.start : clause.end], rules), seen.signs).lead >= LEAST_OF_A_RULE
+        scale.further(weigh(masked[clause.start : clause.end], rules), seen.signs).lead >= LEAST_OF_A_RULE
         for clause in ruled
     )
 
@@ -106,11 +118,6 @@ class _Weighed(NamedTuple):
     def stated(self, start: int, end: int) -> Statement:
         """It, as the statement of a stretch."""
         return Statement(self.kind, start, end, self.rule, self.leaning.binds > LEAST_BINDS)
-
-
-def _weigh(text: str, rules: Rules) -> Leaning:
-    """What the scale says of a text before the rules are asked."""
-    return scale_of(rules.language).lean(ground(text, rules))
 
 
 def _weighed(text: str, bare: Leaning, seen: Look, rules: Rules, least: int) -> _Weighed | None:
@@ -144,82 +151,110 @@ def _binds(text: str, rules: Rules) -> bool:
     return reading.old is not None or reading.key in rules.known_keys
 
 
+class Piece(NamedTuple):
+    """A piece of a sentence, as it is if nothing else is said."""
+
+    look: Look
+    leaning: Leaning
+    logs: tuple[float, ...]
+    """How likely each column is, as logarithms."""
+
+    def stated(self, kind: Kind, start: int, end: int) -> Statement:
+        """It, as a statement of a kind, in the place where it stands."""
+        rule = next((statement.rule for statement in self.look.marked if statement.kind == kind), WEIGHED)
+        return Statement(kind, start, end, rule, self.leaning.binds > LEAST_BINDS)
+
+
 class Cut(NamedTuple):
-    """A place at which a sentence may be cut into two statements."""
+    """A place at which a sentence may be cut into two statements, and of which kinds they would be."""
 
     start: int
     """Where the second begins."""
-    before: _Weighed
-    after: _Weighed
-    leads: tuple[int, ...]
+    before: Piece
+    after: Piece
+    kinds: tuple[Kind, Kind]
+    leads: tuple[float, ...]
     signs: tuple[int, ...]
     """What speaks for it, see ``LEADS_APART`` and ``SIGNS_APART``."""
 
     @property
-    def kinds(self) -> tuple[Kind, Kind]:
-        """What the two would be."""
-        return self.before.kind, self.after.kind
-
-    @property
-    def score(self) -> int:
-        """How clearly there are two."""
-        leads: int = sum(map(mul, self.leads, LEADS_APART))
+    def score(self) -> float:
+        """How clearly there are two, in hundredths."""
+        leads: float = sum(map(mul, self.leads, LEADS_APART))
         signs: int = sum(map(mul, self.signs, SIGNS_APART))
-        return leads // 100 + signs
+        return leads + signs + KINDS_APART[self.kinds]
 
 
 def _apart(whole: _Weighed, seen: Look, masked: str, rules: Rules) -> tuple[Statement, ...]:
-    """A statement, cut in two where what comes after a comma states something of another kind by itself."""
-    second = max([whole.over_process(kind) for kind in PRECEDENCE if kind != whole.kind])
-    cut = _best_cut(whole, seen, masked, rules) if second >= LEAST_SECOND else None
+    """A statement, cut in two where two of other kinds are likelier."""
+    cut = max(_cuts(whole, masked, rules), key=lambda cut: cut.score, default=None)
     if cut is None or cut.score < LEAST_APART:
         return (whole.stated(seen.start, seen.end),)
-    return (cut.before.stated(seen.start, cut.start), cut.after.stated(cut.start, seen.end))
+    first, other = cut.kinds
+    start, end = (seen.start if seen.start < cut.start else 0), (seen.end if cut.start < seen.end else len(masked))
+    return (cut.before.stated(first, start, cut.start), cut.after.stated(other, cut.start, end))
 
 
-def best_cut(masked: str, rules: Rules) -> Cut | None:
-    """Where a sentence would be cut in two, however little speaks for it; None where it states nothing, or one thing.
+def cuts_of(masked: str, rules: Rules) -> list[Cut] | None:
+    """Where a sentence might be cut in two, however little speaks for it; None where no scale judges it.
 
     It is here for who fits what has to speak for two.
     """
-    weighed = _weigh(masked, rules)
+    weighed = weigh(masked, rules)
     if not weighed.leads(HOPELESS):
         return None
     seen = look(masked, rules)
-    if not seen.against and any(statement.rule.final for statement in seen.marked):
+    if seen.shut or (not seen.against and any(statement.rule.final for statement in seen.marked)):
         return None
     whole = _weighed(masked, weighed, seen, rules, LEAST_LEAD[rules.language])
-    return _best_cut(whole, seen, masked, rules) if whole else None
+    return list(_cuts(whole, masked, rules)) if whole else None
 
 
-def _best_cut(whole: _Weighed, seen: Look, masked: str, rules: Rules) -> Cut | None:
-    best: Cut | None = None
-    for last, clause in pairwise(seen.clauses[:_MOST_CLAUSES]):
-        after = _alone(masked[clause.start : seen.end], rules)
-        if after is None or after.kind not in _SECOND[whole.kind]:
+def _cuts(whole: _Weighed, masked: str, rules: Rules) -> Iterator[Cut]:
+    if whole.leaning.two < LEAST_TWO:
+        return
+    if max([whole.over_process(kind) for kind in PRECEDENCE if kind != whole.kind]) < LEAST_SECOND:
+        return
+    of_whole = _logs(whole.leaning)
+    clauses = clauses_of(masked, rules)
+    for last, clause in pairwise(clauses[:_MOST_CLAUSES]):
+        after = _alone(masked[clause.start :], rules)
+        before = _alone(masked[: last.end], rules) if after else None
+        if before is None or after is None:
             continue
-        before = _alone(masked[seen.start : last.end], rules)
-        if before is None or (before.kind, after.kind) not in _APART or whole.kind not in (before.kind, after.kind):
-            continue
-        if before.kind == "artifact" and after.kind != "open" and OF_THE_ARTIFACT.match(clause.body):
-            continue
-        if best is None or before.lead + after.lead > best.before.lead + best.after.lead:
-            other = after.kind if whole.kind == before.kind else before.kind
-            mine, others = whole.over_process(whole.kind), whole.over_process(other)
-            leads = (before.lead, after.lead, whole.lead, mine, others)
-            of_both = {before.kind, after.kind} == {"decision", "fact"}
-            signs = (min(len(seen.clauses), 6), after.kind == "open", rules.language == "zh", clause.strong, of_both)
-            best = Cut(clause.start, before, after, leads, tuple(map(int, signs)))
-    return best
+        signs = (int(clause.strong), min(len(clauses), 6), int(rules.language == "zh"))
+        for one, other in KINDS_APART:
+            if one == "artifact" and other != "open" and OF_THE_ARTIFACT.match(clause.body):
+                continue
+            first, second = _COLUMN[one], _COLUMN[other]
+            leads = (
+                before.logs[first],
+                after.logs[second],
+                of_whole[first],
+                of_whole[second],
+                of_whole[-1],
+                before.logs[-1],
+                after.logs[-1],
+                whole.leaning.two / 100,
+            )
+            yield Cut(clause.start, before, after, (one, other), leads, signs)
 
 
-def _alone(text: str, rules: Rules) -> _Weighed | None:
-    """What a piece of a sentence would be if nothing else were said."""
+def _alone(text: str, rules: Rules) -> Piece | None:
+    """What a piece of a sentence would be if nothing else were said; None where it would be nothing."""
     text = text.strip()
     if len(text) < _SHORTEST_PIECE:
         return None
-    weighed = _weigh(text, rules)
-    return _weighed(text, weighed, look(text, rules), rules, LEAST_OF_A_PIECE) if weighed.leads(HOPELESS) else None
+    weighed = weigh(text, rules)
+    if not weighed.leads(HOPELESS):
+        return None
+    seen = look(text, rules)
+    leaning = scale_of(rules.language).further(weighed, seen.signs)
+    return Piece(seen, leaning, _logs(leaning))
+
+
+def _logs(leaning: Leaning) -> tuple[float, ...]:
+    return tuple(math.log(max(_UNLIKELY, share)) for share in leaning.shares)
 
 
 def pieces(masked: str, rules: Rules) -> list[tuple[str, str]]:
