@@ -34,6 +34,8 @@ _TODO_COMMENT = re.compile(r"`?(?://|#|/\*|--|<!--)\s*(?:TODO|FIXME|XXX|HACK)\b[
 _A_WORD = re.compile(r"[^\W\d_]")
 _TALK_ENDS = (".", "!", "?", "。", "！", "？", "…", "~")
 _NOWHERE = Place()
+_BRIEF = 3
+"""Sentences of a message that is short enough for each to tell of what the others are."""
 _REMEMBERED = 1_000
 """Sentences whose finds are kept; with more Python's collector has more to go through, and halts longer."""
 
@@ -92,7 +94,7 @@ class Extractor:
         process = 0
         number = 0
         back = False
-        for quote, line, found in self._sentences(lines, turns.others):
+        for quote, line, found in self._sentences(lines, turns.others, place):
             if number:
                 pause()
             sentence, number = number, number + 1
@@ -129,7 +131,7 @@ class Extractor:
         pasted = pasted_lines(text) | turns.perhaps if place.typed else frozenset()
         return tuple(
             Undecided(quote, self._at(place, number, line, pasted))
-            for number, (quote, line, found) in enumerate(self._sentences(list(lines_of(text)), turns.others))
+            for number, (quote, line, found) in enumerate(self._sentences(list(lines_of(text)), turns.others, place))
             if not found
             and line.kind in ("prose", "item")
             and not is_process(head_of(masked(quote)), self.book.of(quote))
@@ -148,9 +150,13 @@ class Extractor:
             return False
         return not is_process(head_of(beyond_opening(masked(quote))), self.book.of(quote))
 
-    def _sentences(self, lines: list[Line], told: frozenset[int]) -> Iterator[tuple[str, Line, tuple[Find, ...]]]:
+    def _sentences(
+        self, lines: list[Line], told: frozenset[int], place: Place
+    ) -> Iterator[tuple[str, Line, tuple[Find, ...]]]:
         """Every sentence with its finds; ``told``: the lines that are somebody else's."""
         section: str | None = None
+        # An agent that works tells one thing after the other: its sentences say nothing of each other's kinds.
+        brief = not place.by.startswith("agent:") and sum(line.kind != "blank" for line in lines) == 1
         for line in lines:
             if line.kind == "blank":
                 continue
@@ -174,9 +180,9 @@ class Extractor:
                 if line.number in told and not section:
                     yield line.text, line, ()
                     continue
-                yield from self._prose(line, section)
+                yield from self._prose(line, section, brief)
 
-    def _prose(self, line: Line, section: str | None) -> Iterator[tuple[str, Line, tuple[Find, ...]]]:
+    def _prose(self, line: Line, section: str | None, brief: bool) -> Iterator[tuple[str, Line, tuple[Find, ...]]]:
         labelled = self._labelled(line.text)
         if labelled:
             kind, rest = labelled
@@ -193,15 +199,14 @@ class Extractor:
         # Cut where nothing is quoted: somebody else's full stop ends no sentence of the speaker.
         sentences = [line.text[start : start + len(piece)] for start, piece in split(masked(line.text))]
         own = list(takewhile(lambda sentence: speaks(sentence) != "other", sentences))
-        for sentence, beside in zip(own, self._beside(own), strict=True):
+        around = self._beside(own) if brief and 1 < len(own) <= _BRIEF else [0] * len(own)
+        for sentence, beside in zip(own, around, strict=True):
             yield sentence, line, self._judged(sentence, beside)
         for sentence in sentences[len(own) :]:
             yield sentence, line, ()
 
     def _beside(self, sentences: Sequence[str]) -> Iterable[int]:
-        """What is said around each sentence of a paragraph says of it."""
-        if len(sentences) < 2:
-            return [0] * len(sentences)
+        """What is said around each sentence says of it."""
         weighed = [self._weighed(sentence) for sentence in sentences]
         leanings = [None, *(leaning for _, _, leaning in weighed), None]
         around = zip(weighed, leanings, leanings[2:], strict=False)

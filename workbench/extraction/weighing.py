@@ -30,6 +30,7 @@ ALWAYS = "(always)"
 _BITS = 17
 """Of one number, for each column: a sentence would have to have thousands of words for more."""
 _PLACES = range(0, _BITS * (len(COLUMNS) + 2), _BITS)
+_PROCESS = COLUMNS.index(None)
 _HALF, _COLUMN = 1 << _BITS - 1, (1 << _BITS) - 1
 NOTHING = sum(_HALF << place for place in _PLACES)
 """To which weights are added, so that no column goes below nought."""
@@ -50,8 +51,16 @@ class Leaning:
         self.scores: Mapping[Kind | None, int] = dict(zip(COLUMNS, scores, strict=True))
 
     def with_(self, more: int) -> Leaning:
-        """The same with what else speaks, see :meth:`Scale.beside`."""
-        return Leaning(self.total + more) if more else self
+        """The same with what is said around it, see :meth:`Scale.beside`.
+
+        That tells of what kind it is, or that it is part of another; but talk does not become a statement by its
+        neighbours, unless one of what is open.
+        """
+        if not more:
+            return self
+        found = Leaning(self.total + more)
+        over = found.lead - self.lead
+        return Leaning(found.total + (over << _PLACES[_PROCESS])) if over > 0 and found.kind != "open" else found
 
     @property
     def lead(self) -> int:
