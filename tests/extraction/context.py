@@ -20,6 +20,7 @@ from tests.extraction.fit import FOLDER, PROCESS, Heard, fitted, lowest
 from workbench.extraction import judge
 from workbench.extraction.judge import KINDS_APART, LEADS_APART, SIGNS_APART, cuts_of, weigh
 from workbench.extraction.look import look
+from workbench.extraction.model import PRECEDENCE
 from workbench.extraction.rules import LANGUAGES
 from workbench.extraction.weighing import COLUMNS, Scale, chances, write_weights
 
@@ -46,7 +47,7 @@ class Sentence(NamedTuple):
     scores: list[float]
     """What it leans to by itself."""
     around: list[float]
-    """What the one before and the one after it lean to, as shares: nought where there is none."""
+    """How likely each kind is of the one before, and of the one after it: nought where there is none."""
 
 
 class Paragraph(NamedTuple):
@@ -70,7 +71,8 @@ def seen(of: Iterable[Row]) -> Iterator[Choice | Paragraph]:
                 yield Choice([(*cut.leads, *map(float, cut.signs)) for cut in cuts], pairs, right)
         elif sentences:
             leanings = [weigh(text, rules) for text, rules in sentences]
-            shares: list[list[float]] = [[0.0] * len(COLUMNS), *(one.shares for one in leanings), [0.0] * len(COLUMNS)]
+            none = [0.0] * len(PRECEDENCE)
+            shares = [none, *(one.shares[: len(none)] for one in leanings), none]
             told = [
                 judge.scale_of(rules.language).further(leaning, look(text, rules).signs)
                 for leaning, (text, rules) in zip(leanings, sentences, strict=True)
@@ -123,7 +125,10 @@ def apart(found: Sequence[Choice]) -> list[float]:
 
 
 def around(found: Sequence[Paragraph]) -> list[float]:
-    """What the sentence before and the one after say of one: a row of columns for each column of theirs."""
+    """What the sentence before and the one after say of one: a row of columns for each kind of theirs.
+
+    Of one that states nothing no row is learned: that somebody said *OK* besides makes no work of a fact.
+    """
     wide = len(COLUMNS)
 
     def at(weights: Sequence[float]) -> tuple[float, list[float]]:
@@ -146,7 +151,7 @@ def around(found: Sequence[Paragraph]) -> list[float]:
                             slope[number * wide + column] -= share * one
         return loss, slope
 
-    return lowest(at, 2 * wide * wide, ROUNDS, 1e-5 * len(found))
+    return lowest(at, 2 * len(PRECEDENCE) * wide, ROUNDS, 1e-5 * len(found))
 
 
 def _likely(shares: Sequence[Sequence[float]], columns: frozenset[int]) -> tuple[float, list[list[float]]]:
@@ -184,11 +189,11 @@ def table_of(fits: Mapping[str, Sequence[float]]) -> str:
         "# kind and process, as the columns of the weights. Fitted: python -m tests.extraction.context.",
     ]
     for language, weights in fits.items():
-        for where, first in (("before", 0), ("after", wide)):
+        for where, first in (("before", 0), ("after", len(PRECEDENCE))):
             lines += ["", f"[{language}.{where}]"]
-            for number, kind in enumerate(COLUMNS):
+            for number, kind in enumerate(PRECEDENCE):
                 start = (first + number) * wide
-                lines.append(f"{kind or 'process'} = {[round(100 * one) for one in weights[start : start + wide]]}")
+                lines.append(f"{kind} = {[round(100 * one) for one in weights[start : start + wide]]}")
     return "\n".join(lines) + "\n"
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.extraction.figures import rows
 from tests.extraction.fit import fit, samples
-from workbench.extraction import Extractor
+from workbench.extraction import Extractor, Place
 from workbench.extraction.features import features_of
 from workbench.extraction.weighing import (
     BINDS,
@@ -77,13 +77,56 @@ def test_each_column_is_added_by_itself(weights: list[list[int]]) -> None:
 @pytest.mark.parametrize(
     ("text", "kinds"),
     [
-        ("The upload stalls behind the proxy of the clinic. Their admin noticed it in May.", ["open"]),
         ("日志里偶发连接重置，集中在成都节点。网络组尚未答复。", ["open"]),
         ("Badge counter shows 3 with nothing unread. Comes and goes since the websocket rewrite.", ["open"]),
     ],
 )
 def test_what_stands_beside_an_open_item_says_more_of_it(text: str, kinds: list[str]) -> None:
     assert sorted({find.kind for find in Extractor().extract(text).finds}) == kinds
+
+
+@pytest.mark.parametrize("work", ["The login test is still flaky.", "We still need to migrate the old rows."])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Let's use Postgres.",
+        "Make the theme green.",
+        "Use port 9090 for the preview server.",
+        "Never touch the user table.",
+    ],
+)
+def test_a_decision_beside_an_open_item_is_heard(work: str, said: str) -> None:
+    extractor = Extractor()
+    for text in (f"{work} {said}", f"{said} {work}"):
+        found = {find.text.rstrip("."): find.kind for find in extractor.extract(text, Place(typed=True)).finds}
+        assert found[said.rstrip(".")] == "decision"
+
+
+@pytest.mark.parametrize("said", ["The cache is invalidated on every write.", "The export times out after 30 seconds."])
+def test_a_nod_changes_nothing(said: str) -> None:
+    extractor = Extractor()
+    assert [find.kind for find in extractor.extract(f"{said} OK.").finds] == [
+        find.kind for find in extractor.extract(said).finds
+    ]
+
+
+def test_the_prose_of_an_agent_is_heard_sentence_by_sentence() -> None:
+    extractor = Extractor()
+    parts = "Badge counter shows 3 with nothing unread.", "Comes and goes since the websocket rewrite."
+    alone = [find for part in parts for find in extractor.extract(part).finds]
+    heard = extractor.extract(" ".join(parts), Place(by="agent:claude")).finds
+    assert [find.kind for find in heard] == [find.kind for find in alone]
+
+
+def test_what_is_cut_off_keeps_no_joint() -> None:
+    texts = [
+        "The portal will be bilingual (FR/EN), but who pays for the translation is not settled yet",
+        "日志统一写到 stdout，但是轮转还没配",
+    ]
+    for text in texts:
+        found = Extractor().extract(text).finds
+        assert len(found) == 2
+        assert not found[0].text.endswith(("but", ",", "但是", "，"))
 
 
 def test_a_paragraph_is_heard_alike_however_often() -> None:

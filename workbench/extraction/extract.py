@@ -271,7 +271,7 @@ class Extractor:
         ):
             return (_todo(sentence),)
         text, rules, leaning = self._weighed(sentence)
-        return tuple(_find(sentence, statement, rules) for statement in judge(text, rules, leaning.with_(beside)))
+        return tuple(_find(sentence, statement, rules) for statement in judge(text, rules, leaning, beside))
 
     def told(self, sentence: str) -> tuple[str, Rules]:
         """What of a sentence is judged, with code and others' words masked, and by which rules."""
@@ -296,6 +296,8 @@ class Extractor:
 
 def _find(sentence: str, statement: Statement, rules: Rules) -> Find:
     text = sentence[statement.start : statement.end].strip().strip("，,；; ")
+    if statement.end < len(sentence):
+        text = rules.words["hanging"].sub("", text)
     # Words that are quoted oblige nobody.
     said = small(full_commas(masked(text)).replace("\u2019", "'"))
     rule, keyed = statement.rule, statement.kind in ("fact", "decision")

@@ -32,32 +32,36 @@ _DICTATED = 200
 _SHORTEST_PIECE = 4
 _MOST_CLAUSES = 8
 """Of a sentence that is cut in two those between which it may be: each takes as long as the whole."""
-LEAST_SECOND, LEAST_TWO = -200, -450
+LEAST_SECOND, LEAST_TWO = -250, -600
 """How far before process a further kind has to be in a sentence that is looked at for two statements, and how far two
-before one, by its words: of a hundred that are two these leave out one, and three quarters of the others."""
-LEADS_APART = (102, 93, 14, 20, 23, -37, -34, 32)
+before one, by its words: of what is two these leave out little, and half of the others."""
+LEADS_APART = (82, 79, 21, 25, 22, -42, -39, 29)
 """What speaks for two statements, in hundredths of how likely, as a logarithm, it is that the first piece alone is of
 the first kind, the second of the second, the whole of the first, of the second, of none, and each piece of none; and
 how much more speaks, by what it is made of, for two."""
-SIGNS_APART = (151, -100, 61)
+SIGNS_APART = (138, -80, 59)
 """The same of a strong stop between the pieces, of each clause there is, and of Chinese."""
 KINDS_APART: Mapping[tuple[Kind, Kind], int] = {
-    ("decision", "fact"): 83,
-    ("decision", "artifact"): 280,
-    ("decision", "open"): 174,
-    ("fact", "decision"): 54,
-    ("fact", "artifact"): 36,
-    ("fact", "open"): 246,
-    ("artifact", "decision"): 52,
-    ("artifact", "fact"): 180,
-    ("artifact", "open"): 307,
-    ("open", "decision"): -71,
-    ("open", "fact"): 58,
-    ("open", "artifact"): 61,
+    ("decision", "fact"): -7,
+    ("decision", "artifact"): 187,
+    ("decision", "open"): 96,
+    ("fact", "decision"): -10,
+    ("fact", "artifact"): 1,
+    ("fact", "open"): 160,
+    ("artifact", "decision"): -93,
+    ("artifact", "fact"): 91,
+    ("artifact", "open"): 206,
+    ("open", "decision"): -140,
+    ("open", "fact"): -39,
+    ("open", "artifact"): -17,
 }
 """The same of a kind and another after it."""
-LEAST_APART = -100
-"""What they come to at least where a sentence is two statements; ``python -m tests.extraction.context`` fits them."""
+LEAST_APART, LEAST_OF_A_RULE_APART = -100, 0
+"""What they come to at least where a sentence is two statements, and where it lays down a rule, which had better stay
+whole; ``python -m tests.extraction.context`` fits them."""
+CLEAR = 150
+"""How far before process a decision or a thing made has to be to be one whatever is said around it."""
+_PART_OF_OPEN: frozenset[Kind] = frozenset({"open", "fact"})
 _LAID_DOWN: frozenset[Kind] = frozenset({"decision", "fact"})
 """What a marker finds where a sentence lays down a rule, or says what a known thing is, whatever the scale says."""
 _COLUMN: Mapping[Kind, int] = {kind: COLUMNS.index(kind) for kind in PRECEDENCE}
@@ -71,13 +75,14 @@ def weigh(text: str, rules: Rules) -> Leaning:
     return scale_of(rules.language).lean(ground(text, rules))
 
 
-def judge(masked: str, rules: Rules, weighed: Leaning) -> tuple[Statement, ...]:
+def judge(masked: str, rules: Rules, weighed: Leaning, beside: int = 0) -> tuple[Statement, ...]:
     """The statements of a sentence in which code and others' words are masked; empty: it is process.
 
     Args:
         masked: The sentence.
         rules: Those of its language.
-        weighed: What the scale says of it, with what the sentences around it say.
+        weighed: What the scale says of it.
+        beside: What the sentences around it say, see :meth:`~workbench.extraction.weighing.Scale.beside`.
     """
     if not weighed.leads(HOPELESS) and not (rules.has_own_words or rules.words["obliges"].search(small(masked))):
         return ()
@@ -87,7 +92,7 @@ def judge(masked: str, rules: Rules, weighed: Leaning) -> tuple[Statement, ...]:
     if not seen.against and any(statement.rule.final for statement in seen.marked):
         own = any(statement.rule.name == OWN for statement in seen.marked)
         return seen.marked if own or _is_laid_down(masked, weighed, seen, rules) else ()
-    whole = _weighed(masked, weighed, seen, rules, LEAST_LEAD[rules.language])
+    whole = _weighed(masked, weighed, seen, rules, LEAST_LEAD[rules.language], beside)
     return _apart(whole, seen, masked, rules) if whole else ()
 
 
@@ -120,9 +125,23 @@ class _Weighed(NamedTuple):
         return Statement(self.kind, start, end, self.rule, self.leaning.binds > LEAST_BINDS)
 
 
-def _weighed(text: str, bare: Leaning, seen: Look, rules: Rules, least: int) -> _Weighed | None:
+def _among(leaning: Leaning, beside: int, seen: Look) -> Leaning:
+    """What a sentence is among others: what is not clear by itself may be part of what is open beside it, or open."""
+    if any(statement.kind != "open" for statement in seen.marked):
+        return leaning
+    if leaning.kind not in _PART_OF_OPEN and leaning.leads(CLEAR):
+        return leaning
+    found = leaning.with_(beside)
+    if found.kind == "open":
+        return found
+    return found if found.kind == leaning.kind and found.lead <= leaning.lead else leaning
+
+
+def _weighed(text: str, bare: Leaning, seen: Look, rules: Rules, least: int, beside: int = 0) -> _Weighed | None:
     """What the scale says, on which what the rules say lies too; None: process."""
     leaning = scale_of(rules.language).further(bare, seen.signs)
+    if beside:
+        leaning = _among(leaning, beside, seen)
     kind, marked = leaning.kind, None if seen.against else next(iter(seen.marked), None)
     if not seen.against and rules.set_thing.match(small(ground(text, rules))):
         kind = "decision" if leaning.scores["decision"] > leaning.scores["fact"] else "fact"
@@ -188,7 +207,8 @@ class Cut(NamedTuple):
 def _apart(whole: _Weighed, seen: Look, masked: str, rules: Rules) -> tuple[Statement, ...]:
     """A statement, cut in two where two of other kinds are likelier."""
     cut = max(_cuts(whole, masked, rules), key=lambda cut: cut.score, default=None)
-    if cut is None or cut.score < LEAST_APART:
+    rules_work = whole.kind == "decision" and whole.leaning.binds > LEAST_BINDS
+    if cut is None or cut.score < (LEAST_OF_A_RULE_APART if rules_work else LEAST_APART):
         return (whole.stated(seen.start, seen.end),)
     first, other = cut.kinds
     start, end = (seen.start if seen.start < cut.start else 0), (seen.end if cut.start < seen.end else len(masked))

@@ -19,9 +19,13 @@ _END = re.compile(
 )
 _NUMBERED = re.compile(r"\W*\d{1,3}\.")
 _SHORT = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|no|fig|sec|mr|mrs|ms|dr|st|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec|v)|\b[A-Z])\.$",
+    r"\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|mr|mrs|ms|dr|st|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec|v)\.$",
     re.IGNORECASE,
 )
+_OF_A_NUMBER = re.compile(r"\b(?:no|nos|fig|sec|ch|p|pp)\.$", re.IGNORECASE)
+"""Short for something where a number follows; else *no* and *sec* are words."""
+_INITIAL = re.compile(r"(?:^|[A-Z][\w.'-]*\s)\W*[A-Z]\.$")
+"""The first letter of a name, at the beginning or after another name; after other words, *option A*, it ends something."""
 
 _NEAR = 40
 """Characters before a full stop that are looked at."""
@@ -46,7 +50,8 @@ def split(text: str) -> list[tuple[int, str]]:
     start = 0
     for match in _END.finditer(text):
         end = match.end()
-        if _is_short(text[max(start, match.start() - _NEAR) : match.start() + 1].rstrip("\"')]”*` ")):
+        before = text[max(start, match.start() - _NEAR) : match.start() + 1].rstrip("\"')]”*` ")
+        if _is_short(before, text[end : end + 1]):
             continue
         _add(found, text, start, end)
         start = end
@@ -60,9 +65,11 @@ def _add(found: list[tuple[int, str]], text: str, start: int, end: int) -> None:
             found.append((start + place + len(piece) - len(piece.lstrip()), piece.strip()))
 
 
-def _is_short(before: str) -> bool:
+def _is_short(before: str, after: str) -> bool:
     """Whether a full stop is one of an abbreviation, or of a number that counts what follows it."""
-    return _SHORT.search(before) is not None or _NUMBERED.fullmatch(before) is not None
+    if _SHORT.search(before) or _NUMBERED.fullmatch(before) or _INITIAL.search(before):
+        return True
+    return after.isdecimal() and _OF_A_NUMBER.search(before) is not None
 
 
 def pieces_of(text: str, most: int = LONGEST_SENTENCE) -> Iterator[tuple[int, str]]:

@@ -30,7 +30,6 @@ ALWAYS = "(always)"
 _BITS = 17
 """Of one number, for each column: a sentence would have to have thousands of words for more."""
 _PLACES = range(0, _BITS * (len(COLUMNS) + 2), _BITS)
-_PROCESS = COLUMNS.index(None)
 _HALF, _COLUMN = 1 << _BITS - 1, (1 << _BITS) - 1
 NOTHING = sum(_HALF << place for place in _PLACES)
 """To which weights are added, so that no column goes below nought."""
@@ -51,16 +50,8 @@ class Leaning:
         self.scores: Mapping[Kind | None, int] = dict(zip(COLUMNS, scores, strict=True))
 
     def with_(self, more: int) -> Leaning:
-        """The same with what is said around it, see :meth:`Scale.beside`.
-
-        That tells of what kind it is, or that it is part of another; but talk does not become a statement by its
-        neighbours, unless one of what is open.
-        """
-        if not more:
-            return self
-        found = Leaning(self.total + more)
-        over = found.lead - self.lead
-        return Leaning(found.total + (over << _PLACES[_PROCESS])) if over > 0 and found.kind != "open" else found
+        """The same with what else speaks, see :meth:`Scale.beside`."""
+        return Leaning(self.total + more)
 
     @property
     def lead(self) -> int:
@@ -93,7 +84,7 @@ class Scale:
     weights: Mapping[str, int]
     """In hundredths, all columns in one number: such are added fast, and come to the same in any order."""
     before: Sequence[Sequence[int]]
-    """What the sentence before says of one, in hundredths: a row for each column that it may be."""
+    """What the sentence before says of one, in hundredths: a row for each kind that it may be. Process says nothing."""
     after: Sequence[Sequence[int]]
     """The same of the sentence after it."""
 
@@ -122,7 +113,7 @@ class Scale:
         """What the sentences around one say of it, all columns in one number, for :meth:`Leaning.with_`."""
         said = [0.0] * len(COLUMNS)
         for leaning, table in ((before, self.before), (after, self.after)):
-            for share, row in zip(leaning.shares, table, strict=True) if leaning else ():
+            for share, row in zip(leaning.shares, table, strict=False) if leaning else ():
                 said = [one + share * weight for one, weight in zip(said, row, strict=True)]
         return sum(map(lshift, map(round, said), _PLACES))
 
@@ -156,7 +147,7 @@ def scale_of(language: str) -> Scale:
 def around_of(language: str) -> Mapping[str, Sequence[Sequence[int]]]:
     """What the sentences before and after one say of it, by the kind that they lean to."""
     tables = tomllib.loads(_text("around.toml"))[language]
-    return {where: [table[kind or "process"] for kind in COLUMNS] for where, table in tables.items()}
+    return {where: [table[kind] for kind in PRECEDENCE] for where, table in tables.items()}
 
 
 def _packed(weights: Iterable[int]) -> int:
