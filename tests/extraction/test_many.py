@@ -112,8 +112,15 @@ def _children(of: int | str = "self") -> list[int]:
     """Living children of a process that extract."""
     found = []
     for task in Path(f"/proc/{of}/task").iterdir():
-        for child in map(int, (task / "children").read_text().split()):
-            words = Path(f"/proc/{child}/cmdline").read_bytes()
-            if b"import answer" in words:
-                found.append(child)
+        for child in _read(task / "children").split():
+            if b"import answer" in _read(Path(f"/proc/{int(child)}/cmdline")):
+                found.append(int(child))
     return found
+
+
+def _read(path: Path) -> bytes:
+    """What a file of a thread or process says; nothing where that ended in between."""
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""

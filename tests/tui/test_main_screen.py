@@ -14,6 +14,7 @@ from workbench.resources import data_folder
 from workbench.services.view import SessionView
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.settings import Settings
+from workbench.tui.widgets import history_pane, pane
 
 
 async def test_every_pane_shows_its_part(opened, desk):
@@ -175,6 +176,22 @@ async def test_filter_narrows_and_clears(opened, desk):
         await pilot.press("escape")
         await pilot.pause()
         assert len(rows.rows) == 19
+
+
+async def test_a_long_list_is_narrowed_once_the_words_are_typed(opened, desk, monkeypatch):
+    monkeypatch.setattr(history_pane, "_MANY", 10)
+    monkeypatch.setattr(pane, "TYPING", 60)
+    async with opened(desk) as (app, pilot):
+        rows = app.main.history.list
+        await pilot.press("slash", *"pytest")
+        await pilot.pause()
+        assert len(rows.rows) == 19  # it would hold up the typing
+        await pilot.press("enter")
+        await pilot.pause()
+        assert [row.message.seq for row in rows.rows] == [7, 14]
+        monkeypatch.setattr(pane, "TYPING", 0.01)
+        await pilot.press("escape")
+        await until(pilot, lambda: len(rows.rows) == 19)
 
 
 async def test_a_hit_stays_under_the_cursor_when_the_filter_goes(opened, desk):

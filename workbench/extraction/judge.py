@@ -32,9 +32,9 @@ _DICTATED = 200
 _SHORTEST_PIECE = 4
 _MOST_CLAUSES = 8
 """Of a sentence that is cut in two those between which it may be: each takes as long as the whole."""
-LEAST_SECOND, LEAST_TWO = -250, -600
+LEAST_SECOND, LEAST_TWO = -400, -900
 """How far before process a further kind has to be in a sentence that is looked at for two statements, and how far two
-before one, by its words: of what is two these leave out little, and half of the others."""
+before one, by its words: what is further from two is hardly ever that."""
 LEADS_APART = (82, 79, 21, 25, 22, -42, -39, 29)
 """What speaks for two statements, in hundredths of how likely, as a logarithm, it is that the first piece alone is of
 the first kind, the second of the second, the whole of the first, of the second, of none, and each piece of none; and
@@ -59,7 +59,7 @@ KINDS_APART: Mapping[tuple[Kind, Kind], int] = {
 LEAST_APART, LEAST_OF_A_RULE_APART = -100, 0
 """What they come to at least where a sentence is two statements, and where it lays down a rule, which had better stay
 whole; ``python -m tests.extraction.context`` fits them."""
-CLEAR = 150
+CLEAR = 250
 """How far before process a decision or a thing made has to be to be one whatever is said around it."""
 _PART_OF_OPEN: frozenset[Kind] = frozenset({"open", "fact"})
 _LAID_DOWN: frozenset[Kind] = frozenset({"decision", "fact"})

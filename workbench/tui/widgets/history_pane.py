@@ -34,6 +34,8 @@ FRAME = 7
 AGE_EVERY = 60.0
 """Seconds after which ages are written anew."""
 NONE_IN_CONTEXT = Content.styled("No message is in the model's context now. C shows all.", "$quiet")
+_MANY = 1_000
+"""Messages from which on a filter waits for the words."""
 NOT_FOUND = Content.styled("No message holds these words. esc clears the filter.", "$quiet")
 
 
@@ -101,6 +103,11 @@ class HistoryPane(FilteredPane):
         """What its mark tells of the history, or without one the history, and how its sessions stand."""
         history = view.history
         return history.mark or history, history.cited, history.absent, view.sessions
+
+    @property
+    def has_many(self) -> bool:
+        """Whether looking through all messages takes longer than a key."""
+        return self.view is not None and len(self.view.history.messages) > _MANY
 
     def show(self, view: View) -> None:
         """Show the rows that hold the words, of all or of those in context."""

@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.reactive import reactive
+from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -72,6 +73,10 @@ class Pane(Vertical, Framed):
         raise NotImplementedError
 
 
+TYPING = 0.15
+"""Seconds without a key after which a long list is narrowed."""
+
+
 class FilterLine(Input):
     """The words that rows must hold, typed under a list."""
 
@@ -87,6 +92,14 @@ class FilterLine(Input):
 
 class FilteredPane(Pane):
     """A pane over a list that a person can narrow by words."""
+
+    _rest: Timer | None = None
+    """Until the rows are narrowed, where that waits for the words."""
+
+    @property
+    def has_many(self) -> bool:
+        """Whether there are so many rows that looking through them would hold up who types."""
+        return False
 
     def compose_filter(self) -> ComposeResult:
         """The filter line, for the end of ``compose``."""
@@ -113,11 +126,22 @@ class FilteredPane(Pane):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Narrow the rows while the words are typed."""
         event.stop()
+        if self._rest is not None:
+            self._rest.stop()
+        self._rest = self.set_timer(TYPING, self._narrow) if self.has_many else None
+        if self._rest is None:
+            self._narrow()
+
+    def _narrow(self) -> None:
+        self._rest = None
         if self.view is not None:
             self.show(self.view)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Keep the filter and go back to the rows."""
         event.stop()
+        if self._rest is not None:
+            self._rest.stop()
+            self._narrow()
         self.query_one(FilterLine).display = bool(self.words)
         self.home.focus()
