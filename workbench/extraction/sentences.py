@@ -25,7 +25,7 @@ _SHORT = re.compile(
 _OF_A_NUMBER = re.compile(r"\b(?:no|nos|fig|sec|ch|p|pp)\.$", re.IGNORECASE)
 """Short for something where a number follows; else *no* and *sec* are words."""
 _INITIAL = re.compile(r"(?:^|[A-Z][\w.'-]*\s)\W*[A-Z]\.$")
-"""The first letter of a name, at the beginning or after another name; after other words, *option A*, it ends something."""
+"""The first letter of a name, at the beginning or after another name; after other words, *option A*, it is an end."""
 
 _NEAR = 40
 """Characters before a full stop that are looked at."""
