@@ -1,4 +1,4 @@
-"""Fits what the sentences around one say of it, and what speaks for two statements: ``python -m tests.extraction.context``.
+"""Fits what sentences say of their neighbours, and what speaks for two: ``python -m tests.extraction.context``.
 
 Sentences that the scale was fitted to lean more clearly than those of tomorrow. So it is fitted to three quarters of
 the half ``tune`` at a time, and how the sentences of the other quarter lean is what is learned from. It writes
@@ -185,8 +185,8 @@ def table_of(fits: Mapping[str, Sequence[float]]) -> str:
     """The lines of ``around.toml``."""
     wide = len(COLUMNS)
     lines = [
-        "# What the sentence before one, or after it, says of it, by the kind that it leans to: in hundredths, for each",
-        "# kind and process, as the columns of the weights. Fitted: python -m tests.extraction.context.",
+        "# What the sentence before one, or after it, says of it, by the kind that it leans to: in hundredths, for",
+        "# each kind and process, as the columns of the weights. Fitted: python -m tests.extraction.context.",
     ]
     for language, weights in fits.items():
         for where, first in (("before", 0), ("after", len(PRECEDENCE))):

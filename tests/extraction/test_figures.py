@@ -9,8 +9,25 @@ import pytest
 from tests.extraction.figures import Figures, measure, rows, table
 
 HARD = frozenset(
-    "weighing against negation reversal past_now question quotation hypothetical example reader narration markerless "
-    "qualifier finished todo_code completed_act two_items".split()
+    {
+        "weighing",
+        "against",
+        "negation",
+        "reversal",
+        "past_now",
+        "question",
+        "quotation",
+        "hypothetical",
+        "example",
+        "reader",
+        "narration",
+        "markerless",
+        "qualifier",
+        "finished",
+        "todo_code",
+        "completed_act",
+        "two_items",
+    }
 )
 """The hard cases of extraction.md."""
 BLIND = "blind"
